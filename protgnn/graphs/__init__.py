@@ -1,0 +1,1 @@
+"""Graphs in: packed storage, batching, subgraphs, readers, datasets, splits and checks."""

@@ -1,0 +1,245 @@
+"""Packed storage: a dataset is a handful of flat tensors with offsets, and a batch is index arithmetic.
+
+Graph ``g`` owns the rows ``node_ptr[g] : node_ptr[g + 1]`` of every node tensor and ``edge_ptr[g] : edge_ptr[g + 1]``
+of every edge tensor. Node numbers in ``edge_index`` and ``targets`` are local to their graph, so that graphs can be
+reordered without touching them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from protgnn.graphs.schema import Schema
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+
+def ragged_arange(starts: Tensor, counts: Tensor) -> Tensor:
+    """Concatenate ``start, start + 1, …`` of each length ``count``: ``[R], [R] → [sum(counts)]``."""
+    ends = counts.cumsum(0)
+    shift = starts - (ends - counts)
+    return torch.arange(int(ends[-1]) if len(ends) else 0) + shift.repeat_interleave(counts)
+
+
+def offsets(counts: Tensor) -> Tensor:
+    """Prefix sums with a leading zero: ``[G] → [G + 1]``."""
+    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Some graphs as one disconnected graph, as encoders want it.
+
+    ``x [N, F]``, ``edge_index [2, E]`` numbered within the batch, ``node_graph [N]`` says which of the
+    ``num_graphs`` graphs a node belongs to, ``targets [B, T]`` are the target nodes, numbered within the batch.
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    node_graph: Tensor
+    num_graphs: int
+    edge_attr: Tensor | None = None
+    y: Tensor | None = None
+    targets: Tensor | None = None
+
+    @cached_property
+    def node_counts(self) -> Tensor:
+        """Nodes per graph, ``[B]``."""
+        return torch.bincount(self.node_graph, minlength=self.num_graphs)
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+
+        def move(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.to(device)
+
+        return Batch(
+            self.x.to(device),
+            self.edge_index.to(device),
+            self.node_graph.to(device),
+            self.num_graphs,
+            move(self.edge_attr),
+            move(self.y),
+            move(self.targets),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """Many graphs in flat tensors.
+
+    Shapes for G graphs with N nodes and E directed edges in all: ``x [N, F]``, ``edge_index [2, E]``,
+    ``node_ptr [G + 1]``, ``edge_ptr [G + 1]``, ``edge_attr [E, D]``, ``y [G]``, ``targets [G, T]`` with T = 1 for
+    node and 2 for link tasks, ``node_truth [N]`` true for nodes of the known motif, ``names`` one text per graph.
+    """
+
+    x: Tensor
+    edge_index: Tensor
+    node_ptr: Tensor
+    edge_ptr: Tensor
+    edge_attr: Tensor | None = None
+    y: Tensor | None = None
+    targets: Tensor | None = None
+    node_truth: Tensor | None = None
+    names: tuple[str, ...] | None = None
+    schema: Schema = field(default_factory=Schema)
+
+    def __len__(self) -> int:
+        return len(self.node_ptr) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(G,)``: what scikit-learn asks of anything it splits."""
+        return (len(self),)
+
+    def __iter__(self) -> Iterator[GraphSet]:
+        return (self[number] for number in range(len(self)))
+
+    @property
+    def node_counts(self) -> Tensor:
+        return self.node_ptr.diff()
+
+    @property
+    def edge_counts(self) -> Tensor:
+        """Directed edges per graph; an undirected edge counts twice."""
+        return self.edge_ptr.diff()
+
+    @property
+    def num_features(self) -> int:
+        return self.x.shape[1]
+
+    @property
+    def num_edge_features(self) -> int:
+        return 0 if self.edge_attr is None else self.edge_attr.shape[1]
+
+    def __getitem__(self, index: Any) -> GraphSet:
+        """Graphs by number, slice, list, mask or tensor; always a ``GraphSet``, of one graph for a number."""
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks
+            index = index[0]
+        chosen = self._numbers(index)
+        node_counts, edge_counts = self.node_counts[chosen], self.edge_counts[chosen]
+        nodes = ragged_arange(self.node_ptr[chosen], node_counts)
+        edges = ragged_arange(self.edge_ptr[chosen], edge_counts)
+        return replace(
+            self,
+            x=self.x[nodes],
+            edge_index=self.edge_index[:, edges],
+            node_ptr=offsets(node_counts),
+            edge_ptr=offsets(edge_counts),
+            edge_attr=None if self.edge_attr is None else self.edge_attr[edges],
+            y=None if self.y is None else self.y[chosen],
+            targets=None if self.targets is None else self.targets[chosen],
+            node_truth=None if self.node_truth is None else self.node_truth[nodes],
+            names=None if self.names is None else tuple(self.names[number] for number in chosen.tolist()),
+        )
+
+    def _numbers(self, index: Any) -> Tensor:
+        """Any index as graph numbers ``[B]``, range-checked."""
+        if isinstance(index, slice):
+            return torch.arange(len(self))[index]
+        if isinstance(index, int):
+            index = [index]
+        chosen = torch.as_tensor(index)
+        if chosen.dtype == torch.bool:
+            if len(chosen) != len(self):
+                raise IndexError(f"Expected a mask over {len(self)} graphs (got {len(chosen)})")
+            return chosen.nonzero().squeeze(1)
+        chosen = chosen.to(torch.int64).reshape(-1)
+        outside = (chosen < -len(self)) | (chosen >= len(self))
+        if bool(outside.any()):
+            raise IndexError(f"Expected graph numbers below {len(self)} (got {int(chosen[outside][0])})")
+        return torch.where(chosen < 0, chosen + len(self), chosen)
+
+    def batch(self, index: Tensor | None = None) -> Batch:
+        """The graphs of ``index [B]`` (all if none) as one batch, without a Python step per graph."""
+        if index is None:
+            return self.slice_batch(0, len(self))
+        node_counts, edge_counts = self.node_counts[index], self.edge_counts[index]
+        nodes = ragged_arange(self.node_ptr[index], node_counts)
+        edges = ragged_arange(self.edge_ptr[index], edge_counts)
+        first = node_counts.cumsum(0) - node_counts
+        return Batch(
+            x=self.x.index_select(0, nodes),
+            edge_index=self.edge_index.index_select(1, edges) + first.repeat_interleave(edge_counts),
+            node_graph=torch.arange(len(index)).repeat_interleave(node_counts),
+            num_graphs=len(index),
+            edge_attr=None if self.edge_attr is None else self.edge_attr.index_select(0, edges),
+            y=None if self.y is None else self.y[index],
+            targets=None if self.targets is None else self.targets[index] + first[:, None],
+        )
+
+    @cached_property
+    def _as_one(self) -> Batch:
+        """All graphs as one batch: what contiguous batches are cut from."""
+        first = self.node_ptr[:-1]
+        return Batch(
+            x=self.x,
+            edge_index=self.edge_index + first.repeat_interleave(self.edge_counts),
+            node_graph=torch.arange(len(self)).repeat_interleave(self.node_counts),
+            num_graphs=len(self),
+            edge_attr=self.edge_attr,
+            y=self.y,
+            targets=None if self.targets is None else self.targets + first[:, None],
+        )
+
+    def slice_batch(self, start: int, stop: int) -> Batch:
+        """Graphs ``start : stop`` as one batch: views of the flat tensors, next to no work."""
+        whole, stop = self._as_one, min(stop, len(self))
+        node_start, node_stop = int(self.node_ptr[start]), int(self.node_ptr[stop])
+        edge_start, edge_stop = int(self.edge_ptr[start]), int(self.edge_ptr[stop])
+        return Batch(
+            x=whole.x[node_start:node_stop],
+            edge_index=whole.edge_index[:, edge_start:edge_stop] - node_start,
+            node_graph=whole.node_graph[node_start:node_stop] - start,
+            num_graphs=stop - start,
+            edge_attr=None if whole.edge_attr is None else whole.edge_attr[edge_start:edge_stop],
+            y=None if whole.y is None else whole.y[start:stop],
+            targets=None if whole.targets is None else whole.targets[start:stop] - node_start,
+        )
+
+    def batches(self, size: int) -> Iterator[Batch]:
+        """All graphs in order, ``size`` at a time."""
+        return (self.slice_batch(start, start + size) for start in range(0, len(self), size))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[GraphSet]) -> GraphSet:
+        """Several sets of one schema as one."""
+
+        def joined(name: str) -> Tensor | None:
+            tensors = [getattr(part, name) for part in parts]
+            return None if any(tensor is None for tensor in tensors) else torch.cat(tensors)
+
+        return replace(
+            parts[0],
+            x=torch.cat([part.x for part in parts]),
+            edge_index=torch.cat([part.edge_index for part in parts], dim=1),
+            node_ptr=offsets(torch.cat([part.node_counts for part in parts])),
+            edge_ptr=offsets(torch.cat([part.edge_counts for part in parts])),
+            edge_attr=joined("edge_attr"),
+            y=joined("y"),
+            targets=joined("targets"),
+            node_truth=joined("node_truth"),
+            names=None
+            if any(part.names is None for part in parts)
+            else tuple(name for part in parts for name in part.names or ()),
+        )
+
+    @classmethod
+    def from_pyg(cls, graphs: Sequence[Data], schema: Schema | None = None) -> GraphSet:
+        """Pack PyG ``Data`` objects (a list or an ``InMemoryDataset``); ``to_pyg`` gives them back."""
+        from protgnn.graphs.pyg import pack
+
+        return pack(graphs, schema)
+
+    def to_pyg(self) -> list[Data]:
+        """One PyG ``Data`` per graph, with everything that is stored here."""
+        from protgnn.graphs.pyg import unpack
+
+        return unpack(self)

@@ -1,0 +1,34 @@
+"""What the numbers of a dataset mean: the part of the data that a trained model must remember."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+Kind = Literal["molecule", "sentence", "graph"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """Names of classes and feature columns, and how raw input becomes features.
+
+    ``featurizer`` is ``"molecule"`` where SMILES can be turned into graphs of this schema, and ``"given"``
+    where the numbers came with the graphs.
+    """
+
+    kind: Kind = "graph"
+    class_names: tuple[str, ...] = ()
+    node_features: tuple[str, ...] = ()
+    edge_features: tuple[str, ...] = ()
+    featurizer: str = "given"
+
+    @property
+    def num_classes(self) -> int:
+        return len(self.class_names)
+
+    def to_json(self) -> dict[str, Any]:
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Schema:
+        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
