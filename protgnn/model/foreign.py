@@ -1,0 +1,48 @@
+"""Any PyG encoder as ours: a module called as ``module(x, edge_index[, edge_weight=, edge_attr=])``."""
+
+from __future__ import annotations
+
+import inspect
+
+from torch import Tensor, nn
+
+from protgnn.graphs.packed import Batch
+from protgnn.model.neighbours import Presence
+
+
+class ForeignEncoder(nn.Module):
+    """Adapts a PyG module to a batch.
+
+    We cannot know what a foreign module makes of edge weights (few drop an edge of weight zero from degrees or
+    attention), so absent parts are cut out before it runs, never masked.
+    """
+
+    def __init__(self, module: nn.Module, width_out: int | None = None, edge_features: int = 0) -> None:
+        super().__init__()
+        width = width_out if width_out is not None else getattr(module, "out_channels", None)
+        if not isinstance(width, int):
+            raise ValueError(f"Expected {type(module).__name__} to have `out_channels`: give its output width instead")
+        self.module, self.width_out = module, width
+        accepted = inspect.signature(module.forward).parameters
+        supported = getattr(module, "supports_edge_attr", True)  # PyG's BasicGNN says so of itself
+        self.edge_features = edge_features if "edge_attr" in accepted and supported else 0
+
+    def forward(self, batch: Batch, presence: Presence | None = None) -> Tensor:
+        if presence is not None:
+            raise ValueError("Expected absent nodes and edges to be cut out for a foreign encoder (got presence weights)")
+        extra = {"edge_attr": batch.edge_attr} if self.edge_features else {}
+        result: Tensor = self.module(batch.x, batch.edge_index, **extra)
+        return result
+
+
+def pyg_encoder(name: str, width_in: int, hidden: int, layers: int, dropout: float, edge_features: int) -> ForeignEncoder:
+    """A model of ``torch_geometric.nn.models`` by its class name, such as GraphSAGE."""
+    from torch_geometric.nn import models
+    from torch_geometric.nn.models.basic_gnn import BasicGNN
+
+    known = {key: value for key, value in vars(models).items() if inspect.isclass(value) and issubclass(value, BasicGNN)}
+    if name not in known:
+        raise ValueError(f"Expected a PyG model of {', '.join(sorted(known))} (got {name!r})")
+    extra = {"edge_dim": edge_features} if edge_features and known[name].supports_edge_attr else {}
+    module = known[name](width_in, hidden, layers, dropout=dropout, norm="batch_norm", **extra)
+    return ForeignEncoder(module, hidden, edge_features)

@@ -1,0 +1,48 @@
+"""The prototype layer and the last layer: embedding → similarities → logits."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def squared_distances(h: Tensor, prototypes: Tensor) -> Tensor:
+    """``‖h_b - p_k‖²``, ``[B, H], [K, H] → [B, K]``, from the differences themselves: never negative."""
+    return (h[:, None, :] - prototypes[None]).square().sum(-1)
+
+
+def similarity(distance: Tensor, epsilon: float) -> Tensor:
+    """Eq. 2: ``log((d + 1) / (d + ε))``, falling from log(1/ε) at d = 0 towards zero."""
+    return torch.log1p((1 - epsilon) / (distance + epsilon))
+
+
+class PrototypeHead(nn.Module):
+    """m prototypes per class and a linear layer without bias over their similarities.
+
+    ``vectors [K, H]``, ``classes [K]`` the class of each, ``last.weight [C, K]`` one for a prototype's own class
+    and zero for the others at the start.
+    """
+
+    classes: Tensor
+
+    def __init__(self, width: int, num_classes: int, per_class: int = 5, epsilon: float = 1e-4) -> None:
+        super().__init__()
+        self.epsilon = epsilon
+        self.register_buffer("classes", torch.arange(num_classes).repeat_interleave(per_class))
+        self.vectors = nn.Parameter(torch.rand(num_classes * per_class, width))
+        self.last = nn.Linear(num_classes * per_class, num_classes, bias=False)
+        with torch.no_grad():
+            self.last.weight.copy_(nn.functional.one_hot(self.classes, num_classes).t())
+
+    def distances(self, h: Tensor) -> Tensor:
+        """``[B, H] → [B, K]``."""
+        return squared_distances(h, self.vectors)
+
+    def forward(self, h: Tensor) -> Tensor:
+        """``[B, H] → [B, C]``."""
+        return self.logits(self.distances(h))
+
+    def logits(self, distance: Tensor) -> Tensor:
+        """``[B, K] → [B, C]``."""
+        result: Tensor = self.last(similarity(distance, self.epsilon))
+        return result
