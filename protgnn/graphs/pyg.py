@@ -82,4 +82,6 @@ def _joined(items: list[Data], name: str) -> Tensor | None:
         return None
     if name == "edge_attr" and tensors[0].dim() == 2:
         _same_width(items, name)
-    return torch.cat([torch.as_tensor(tensor).reshape(1) if not torch.as_tensor(tensor).dim() else tensor for tensor in tensors])
+    return torch.cat(
+        [torch.as_tensor(tensor).reshape(1) if not torch.as_tensor(tensor).dim() else tensor for tensor in tensors]
+    )

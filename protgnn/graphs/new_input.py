@@ -1,0 +1,121 @@
+"""New graphs for a trained model: read from whatever the user has, in the columns and classes of its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from protgnn.errors import DataError
+from protgnn.graphs.checks import check
+from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.schema import Schema
+
+_SMILES_SUFFIXES = (".csv", ".tsv", ".smi", ".txt")
+
+
+def read_for_prediction(
+    source: str | Path,
+    schema: Schema,
+    *,
+    smiles: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    say: Callable[[str], None] | None = None,
+) -> GraphSet:
+    """Graphs of a CSV of SMILES, a text of one SMILES per line, one SMILES, a JSONL file or a TU folder.
+
+    Labels are kept where there are any, and must then be classes of the schema. ``say`` is told what was skipped
+    or mended.
+    """
+    text = str(source)
+    path = Path(text).expanduser()
+    if path_exists(path):
+        graphs, notes = _read(path, schema, smiles, label, skip_bad)
+    elif path.suffix.lower() in (*_SMILES_SUFFIXES, ".jsonl"):
+        raise DataError(f"{text}: there is no such file")
+    else:
+        graphs, notes = _read_one(text, schema), []
+    graphs, more = check(conform(graphs, schema), training=False)
+    for note in [*notes, *more] if say else []:
+        say(note)  # type: ignore[misc]  # mypy forgets the condition of the loop
+    return graphs
+
+
+def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
+    """The graphs under the schema of a model: same columns by name, classes renumbered to the model's."""
+    for what, ours, given, width in (
+        ("node features", schema.node_features, graphs.schema.node_features, graphs.num_features),
+        ("edge attributes", schema.edge_features, graphs.schema.edge_features, graphs.num_edge_features),
+    ):
+        if len(ours) != width:
+            raise DataError(
+                f"The model was trained with {len(ours)} {what} and this input has {width}: "
+                "give it data made in the same way as its training data"
+            )
+        differing = [(name, other) for name, other in zip(ours, given, strict=False) if name != other]
+        if differing:
+            raise DataError(
+                f"The model's {what} have other names than this input's, such as {differing[0][0]} against "
+                f"{differing[0][1]}: give it data made in the same way as its training data"
+            )
+    y, names = graphs.y, graphs.schema.class_names
+    if y is not None and names and names != schema.class_names:
+        unknown = [name for name in names if name not in schema.class_names]
+        if unknown:
+            raise DataError(
+                f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(schema.class_names)}: "
+                "mend the labels or leave them out"
+            )
+        y = torch.tensor([schema.class_names.index(name) for name in names])[y]
+    return replace(graphs, y=y, schema=schema)
+
+
+def path_exists(path: Path) -> bool:
+    """Whether there is such a file or folder; a text too long or too strange to be a path is none."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _read(
+    path: Path, schema: Schema, smiles: str | None, label: str | None, skip_bad: bool
+) -> tuple[GraphSet, list[str]]:
+    from protgnn.graphs.jsonl import read_jsonl
+    from protgnn.graphs.smiles_files import read_csv, read_smi
+    from protgnn.graphs.tu import read_tu
+
+    suffix = path.suffix.lower()
+    if path.is_dir():
+        return read_tu(path, schema)
+    if suffix == ".jsonl":
+        return read_jsonl(path, schema.class_names), []
+    if suffix not in _SMILES_SUFFIXES:
+        kinds = ", ".join((*_SMILES_SUFFIXES, ".jsonl"))
+        raise DataError(f"{path}: expected a file that ends in {kinds}, or a TU folder (got {suffix or 'no ending'})")
+    _check_takes_smiles(str(path), schema)
+    if suffix in (".smi", ".txt"):
+        return read_smi(path, skip_bad)
+    return read_csv(path, smiles, label, skip_bad, classes=schema.class_names)
+
+
+def _read_one(text: str, schema: Schema) -> GraphSet:
+    from protgnn.graphs.molecules import from_smiles, parse, quiet, shorten
+
+    with quiet():
+        readable = parse(text) is not None
+    if not readable:
+        raise DataError(f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: check the spelling")
+    _check_takes_smiles(text, schema)
+    return from_smiles([text])
+
+
+def _check_takes_smiles(source: str, schema: Schema) -> None:
+    if schema.featurizer != "molecule":
+        raise DataError(
+            f"{source}: this model was trained on graphs whose features came with them, and SMILES have none: "
+            "give it a JSONL file or a TU folder made like its training data"
+        )
