@@ -51,6 +51,14 @@ def _owner(pointer: Tensor, row: int) -> int:
     return int(torch.searchsorted(pointer, torch.tensor(row), right=True)) - 1
 
 
+def _not_finite(values: Tensor) -> tuple[int, int] | None:
+    """Row and column of the first NaN or infinity."""
+    if bool(values.sum().isfinite()):  # one pass without a mask as large as the features; either would spoil the sum
+        return None
+    bad = (~values.isfinite()).nonzero()
+    return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
+
+
 def _checked_nodes(graphs: GraphSet) -> GraphSet:
     if not len(graphs):
         raise DataError("Expected at least one graph (got none): check that the file or selection is not empty")
@@ -67,9 +75,9 @@ def _checked_nodes(graphs: GraphSet) -> GraphSet:
     if len(names) != graphs.x.shape[1]:
         raise DataError(f"Expected {len(names)} node features, as named in the schema (got {graphs.x.shape[1]})")
     x = graphs.x.to(torch.float32)
-    bad = ~x.isfinite()
-    if bool(bad.any()):
-        node, column = bad.nonzero()[0].tolist()
+    place = _not_finite(x)
+    if place is not None:
+        node, column = place
         number = _owner(graphs.node_ptr, node)
         raise DataError(
             f"{describe(graphs, number)} has the feature {float(graphs.x[node, column])} at node "
@@ -108,9 +116,9 @@ def _checked_edges(graphs: GraphSet) -> GraphSet:
     names = graphs.schema.edge_features or tuple(f"e{column}" for column in range(attr.shape[1]))
     if len(names) != attr.shape[1]:
         raise DataError(f"Expected {len(names)} edge attributes, as named in the schema (got {attr.shape[1]})")
-    bad = ~attr.isfinite()
-    if bool(bad.any()):
-        edge, column = bad.nonzero()[0].tolist()
+    place = _not_finite(attr)
+    if place is not None:
+        edge, column = place
         number = _owner(graphs.edge_ptr, edge)
         raise DataError(
             f"{describe(graphs, number)} has the edge attribute {float(graphs.edge_attr[edge, column])} at the edge "
@@ -208,8 +216,10 @@ def _canonical(graphs: GraphSet) -> tuple[GraphSet, list[str]]:
         notes.append(f"Dropped {int(loops.sum())} self-loops in {_graphs_of(graphs, target[loops])}")
         source, target, attr = source[keep], target[keep], None if attr is None else attr[keep]
 
-    key, order = (target * total + source).sort(stable=True)
-    attr = None if attr is None else attr[order]
+    key = target * total + source
+    if not bool((key[1:] > key[:-1]).all()):
+        key, order = key.sort(stable=True)
+        attr = None if attr is None else attr[order]
     again = key[1:] == key[:-1]
     if bool(again.any()):
         if attr is not None:

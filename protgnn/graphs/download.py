@@ -48,7 +48,7 @@ def download_molecules(name: str, variable: str) -> Path:
             extract_gz(archive, str(folder), log=False)
             Path(archive).unlink()
 
-    return next(_once(f"molecule-net-{name}", fetch, variable).glob("*.csv"))
+    return next(_once(name, fetch, variable).glob("*.csv"))
 
 
 def _once(name: str, fetch: Callable[[Path], None], variable: str) -> Path:

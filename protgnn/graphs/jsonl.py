@@ -36,11 +36,12 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.labels import to_classes, to_known_classes
+from protgnn.graphs.labels import is_missing, to_classes, to_known_classes
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Kind, Schema
 from protgnn.graphs.text_files import read_text
 
+_LARGEST = 1e38  # what a float32 can hold, about; JSON would read 1e999 as infinity
 _OPTIONAL = ("y", "edge_attr", "name", "targets", "node_truth")
 _KEYS = ("x", "num_nodes", "edges", *_OPTIONAL)
 _SCHEMA_KEYS = ("kind", "class_names", "node_features", "edge_features", "featurizer")
@@ -52,7 +53,9 @@ def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> Grap
     With ``classes`` (those of a trained model) labels are optional and must be among them.
     """
     path = Path(path)
-    schema, items, lines = Schema(), [], []
+    schema = Schema()
+    items: list[dict[str, Any]] = []
+    lines: list[int] = []
     for line, item in _objects(path):
         if not items and set(item) == {"schema"}:
             schema = _schema(path, line, item["schema"])
@@ -162,7 +165,7 @@ def _graph(path: Path, line: int, item: dict[str, Any]) -> dict[str, Any]:
         refuse(f"expected a whole number as `num_nodes` (got {str(count)[:40]})")
     if "x" in item:
         if not _is_table(item["x"]):
-            refuse("expected `x` to be a list with a list of numbers for every node")
+            refuse("expected `x` to be a list with a list of finite numbers for every node")
         if count is not None and count != len(item["x"]):
             refuse(f"`num_nodes` is {count} but `x` has {len(item['x'])} rows: make them equal")
         count = len(item["x"])
@@ -179,9 +182,11 @@ def _graph(path: Path, line: int, item: dict[str, Any]) -> dict[str, Any]:
         if not (0 <= source < count and 0 <= target < count):
             refuse(f"edge [{source}, {target}] but the nodes are 0 to {count - 1}: number the nodes from 0")
     if "edge_attr" in item and not (_is_table(item["edge_attr"]) and len(item["edge_attr"]) == len(edges)):
-        refuse(f"expected `edge_attr` to be a list of numbers for each of the {len(edges)} edges")
+        refuse(f"expected `edge_attr` to be a list of finite numbers for each of the {len(edges)} edges")
     if "y" in item and not isinstance(item["y"], (str, int, float)):
         refuse(f"expected `y` to be a class, a text or whole number (got {str(item['y'])[:40]})")
+    if "y" in item and is_missing(str(item["y"])):
+        refuse(f"the label `y` is missing (got {item['y']!r}): give a class, or leave `y` out of all graphs")
     if "name" in item and not isinstance(item["name"], str):
         refuse(f"expected `name` to be a text (got {str(item['name'])[:40]})")
     targets = item.get("targets", [0])
@@ -201,7 +206,8 @@ def _is_whole(value: Any) -> bool:
 
 def _is_table(value: Any) -> bool:
     return isinstance(value, list) and all(
-        isinstance(row, list) and row and all(isinstance(cell, (int, float)) for cell in row) for row in value
+        isinstance(row, list) and row and all(isinstance(cell, (int, float)) and abs(cell) < _LARGEST for cell in row)
+        for row in value
     )
 
 

@@ -70,7 +70,10 @@ def parse(smiles: str) -> Mol | None:
 
     if not smiles or any(character.isspace() or character == "\0" for character in smiles):
         return None  # RDKit would read what follows a space as a title
-    mol = Chem.MolFromSmiles(smiles)
+    try:
+        mol = Chem.MolFromSmiles(smiles)
+    except (RuntimeError, ValueError):  # text that is no UTF-8, and RDKit's own failures
+        return None
     return mol if mol is not None and mol.GetNumAtoms() else None
 
 
@@ -117,9 +120,13 @@ def from_molecules(
     begins: list[int] = []
     ends: list[int] = []
     marked: list[np.ndarray] = []
+    elements = _element_choices()
     for mol in mols:
-        atom_rows.extend(atoms.row(_atom_choices(atom)) for atom in mol.GetAtoms())
-        for bond in mol.GetBonds():
+        # By index: the iterators of RDKit's Python layer cost more than all the features together.
+        for number in range(mol.GetNumAtoms()):
+            atom_rows.append(atoms.row(_atom_choices(mol.GetAtomWithIdx(number), elements)))
+        for number in range(mol.GetNumBonds()):
+            bond = mol.GetBondWithIdx(number)
             begins.append(bond.GetBeginAtomIdx())
             ends.append(bond.GetEndAtomIdx())
             bond_rows.append(bonds.row(_bond_choices(bond)))
@@ -212,10 +219,10 @@ def _stereo_choice(value: object) -> int:
     return ("none", "E", "Z").index(_STEREO.get(str(value), "none"))
 
 
-def _atom_choices(atom: Atom) -> tuple[int, ...]:
+def _atom_choices(atom: Atom, elements: list[int]) -> tuple[int, ...]:
     code = atom.GetProp("_CIPCode") if atom.HasProp("_CIPCode") else ""
     return (
-        _element_choices()[atom.GetAtomicNum()],
+        elements[atom.GetAtomicNum()],
         min(atom.GetDegree(), 6),
         min(atom.GetTotalNumHs(), 4),
         min(max(atom.GetFormalCharge(), -2), 2) + 2,

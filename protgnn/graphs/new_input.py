@@ -31,16 +31,17 @@ def read_for_prediction(
     or mended.
     """
     text = str(source)
-    path = Path(text).expanduser()
-    if path_exists(path):
+    path = existing_path(text)
+    if path is not None:
         graphs, notes = _read(path, schema, smiles, label, skip_bad)
-    elif path.suffix.lower() in (*_SMILES_SUFFIXES, ".jsonl"):
+    elif Path(text).suffix.lower() in (*_SMILES_SUFFIXES, ".jsonl"):
         raise DataError(f"{text}: there is no such file")
     else:
         graphs, notes = _read_one(text, schema), []
     graphs, more = check(conform(graphs, schema), training=False)
-    for note in [*notes, *more] if say else []:
-        say(note)  # type: ignore[misc]  # mypy forgets the condition of the loop
+    if say is not None:
+        for note in (*notes, *more):
+            say(note)
     return graphs
 
 
@@ -73,12 +74,13 @@ def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     return replace(graphs, y=y, schema=schema)
 
 
-def path_exists(path: Path) -> bool:
-    """Whether there is such a file or folder; a text too long or too strange to be a path is none."""
+def existing_path(text: str) -> Path | None:
+    """The file or folder that a text names, if there is one; it may be too long or too strange to be a path."""
     try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
+        path = Path(text).expanduser()
+        return path if path.exists() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def _read(

@@ -143,7 +143,7 @@ class GraphSet:
     def _numbers(self, index: Any) -> Tensor:
         """Any index as graph numbers ``[B]``, range-checked."""
         if isinstance(index, slice):
-            return torch.arange(len(self))[index]
+            return torch.tensor(range(len(self))[index], dtype=torch.int64)
         if isinstance(index, int):
             index = [index]
         chosen = torch.as_tensor(index)
@@ -151,6 +151,8 @@ class GraphSet:
             if len(chosen) != len(self):
                 raise IndexError(f"Expected a mask over {len(self)} graphs (got {len(chosen)})")
             return chosen.nonzero().squeeze(1)
+        if chosen.is_floating_point() and len(chosen):
+            raise IndexError(f"Expected whole graph numbers (got {chosen.dtype})")
         chosen = chosen.to(torch.int64).reshape(-1)
         outside = (chosen < -len(self)) | (chosen >= len(self))
         if bool(outside.any()):
@@ -162,8 +164,9 @@ class GraphSet:
         if index is None:
             return self.slice_batch(0, len(self))
         node_counts, edge_counts = self.node_counts[index], self.edge_counts[index]
-        nodes = ragged_arange(self.node_ptr[index], node_counts)
-        edges = ragged_arange(self.edge_ptr[index], edge_counts)
+        # Without its last entry a pointer has one start per graph, so that negative numbers count from the end.
+        nodes = ragged_arange(self.node_ptr[:-1][index], node_counts)
+        edges = ragged_arange(self.edge_ptr[:-1][index], edge_counts)
         first = node_counts.cumsum(0) - node_counts
         return Batch(
             x=self.x.index_select(0, nodes),
@@ -210,7 +213,9 @@ class GraphSet:
 
     @classmethod
     def concatenate(cls, parts: Sequence[GraphSet]) -> GraphSet:
-        """Several sets of one schema as one."""
+        """Several sets of one schema as one; what not all of them have is left out."""
+        if any(part.schema != parts[0].schema for part in parts):
+            raise ValueError("Expected sets of one schema (got different ones): their columns or classes differ")
 
         def joined(name: str) -> Tensor | None:
             tensors = [getattr(part, name) for part in parts]

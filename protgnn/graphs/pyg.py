@@ -14,7 +14,7 @@ from protgnn.graphs.schema import Schema
 
 
 def pack(graphs: Sequence[Data], schema: Schema | None = None) -> GraphSet:
-    """Pack ``Data`` objects; labels, targets, names and ground truth are taken where every graph has them."""
+    """Pack ``Data`` objects with their labels, targets, names and ground truth, which all graphs have or none."""
     items = list(graphs)
     if not items:
         raise DataError("Expected at least one graph (got an empty list)")
@@ -23,27 +23,25 @@ def pack(graphs: Sequence[Data], schema: Schema | None = None) -> GraphSet:
             raise DataError(f"Expected a torch_geometric Data at graph {number} (got {type(item).__name__})")
         if item.x is None:
             raise DataError(f"Graph {number} has no node features: set `x`, or add some with a PyG transform")
-        if item.x.dim() != 2:
-            raise DataError(f"Expected `x` of graph {number} to have two dimensions (got {tuple(item.x.shape)})")
         if item.edge_index is None:
             raise DataError(f"Graph {number} has no `edge_index`: give an empty one, [2, 0], if it has no edges")
-    edge_attr = _joined(items, "edge_attr")
-    if edge_attr is not None and edge_attr.dim() == 1:
-        edge_attr = edge_attr[:, None]
-    targets = _joined(items, "targets")
-    y = _joined(items, "y")
-    _same_width(items, "x")
-    names = [getattr(item, "name", None) for item in items]
+        if item.edge_index.dim() != 2 or item.edge_index.shape[0] != 2:
+            raise DataError(
+                f"Expected `edge_index` of graph {number} to have shape [2, edges] (got {tuple(item.edge_index.shape)})"
+            )
+    names = _given(items, "name")
+    x, edge_attr = _table(items, "x"), _table(items, "edge_attr")
+    assert x is not None
     return GraphSet(
-        x=torch.cat([item.x for item in items]).to(torch.float32),
+        x=x.to(torch.float32),
         edge_index=torch.cat([item.edge_index for item in items], dim=1),
         node_ptr=offsets(torch.tensor([item.x.shape[0] for item in items])),
         edge_ptr=offsets(torch.tensor([item.edge_index.shape[1] for item in items])),
         edge_attr=None if edge_attr is None else edge_attr.to(torch.float32),
-        y=None if y is None else y.reshape(len(items), -1)[:, 0],
-        targets=None if targets is None else targets.reshape(len(items), -1),
-        node_truth=_joined(items, "node_truth"),
-        names=tuple(names) if all(isinstance(name, str) for name in names) else None,  # type: ignore[arg-type]
+        y=_label(items),
+        targets=_targets(items),
+        node_truth=_truth(items),
+        names=None if names is None else tuple(str(name) for name in names),
         schema=schema or Schema(),
     )
 
@@ -69,19 +67,64 @@ def unpack(graphs: GraphSet) -> list[Data]:
     return found
 
 
-def _same_width(items: list[Data], name: str) -> None:
-    widths = [getattr(item, name).shape[-1] for item in items]
-    for number, width in enumerate(widths):
-        if width != widths[0]:
-            raise DataError(f"Graph {number} has {width} columns in `{name}`, graph 0 has {widths[0]}: make them equal")
-
-
-def _joined(items: list[Data], name: str) -> Tensor | None:
-    tensors = [getattr(item, name, None) for item in items]
-    if any(tensor is None for tensor in tensors):
+def _given(items: list[Data], name: str) -> list[object] | None:
+    """One value per graph, or nothing if no graph has one."""
+    values = [getattr(item, name, None) for item in items]
+    if all(value is None for value in values):
         return None
-    if name == "edge_attr" and tensors[0].dim() == 2:
-        _same_width(items, name)
-    return torch.cat(
-        [torch.as_tensor(tensor).reshape(1) if not torch.as_tensor(tensor).dim() else tensor for tensor in tensors]
-    )
+    for number, value in enumerate(values):
+        if value is None:
+            raise DataError(f"Graph {number} has no `{name}` while others have one: give it to all graphs or none")
+    return values
+
+
+def _tensors(items: list[Data], name: str) -> list[Tensor] | None:
+    values = _given(items, name)
+    return None if values is None else [torch.as_tensor(value) for value in values]
+
+
+def _table(items: list[Data], name: str) -> Tensor | None:
+    """Rows of one width from all graphs, ``[rows, columns]``; a vector counts as one column."""
+    tensors = _tensors(items, name)
+    if tensors is None:
+        return None
+    tensors = [tensor[:, None] if tensor.dim() == 1 and name == "edge_attr" else tensor for tensor in tensors]
+    for number, tensor in enumerate(tensors):
+        if tensor.dim() != 2:
+            raise DataError(f"Expected `{name}` of graph {number} to have two dimensions (got {tuple(tensor.shape)})")
+        width, first = tensor.shape[1], tensors[0].shape[1]
+        if width != first:
+            raise DataError(f"Graph {number} has {width} columns in `{name}`, graph 0 has {first}: make them equal")
+        rows = items[number].edge_index.shape[1] if name == "edge_attr" else len(tensor)
+        if len(tensor) != rows:
+            raise DataError(f"Graph {number} has {rows} edges but {len(tensor)} rows in `{name}`: give one per edge")
+    return torch.cat(tensors)
+
+
+def _label(items: list[Data]) -> Tensor | None:
+    tensors = _tensors(items, "y")
+    for number, tensor in enumerate(tensors or ()):
+        if tensor.numel() != 1:
+            raise DataError(
+                f"Graph {number} has {tensor.numel()} labels (`y` of shape {tuple(tensor.shape)}) and should have one: "
+                "choose one task, such as `data.y = data.y[:, 0]`"
+            )
+    return None if tensors is None else torch.cat([tensor.reshape(1) for tensor in tensors])
+
+
+def _targets(items: list[Data]) -> Tensor | None:
+    tensors = _tensors(items, "targets")
+    if tensors is None:
+        return None
+    for number, tensor in enumerate(tensors):
+        if tensor.numel() not in (1, 2) or tensor.numel() != tensors[0].numel():
+            raise DataError(f"Expected one or two `targets` in every graph (got {tensor.numel()} in graph {number})")
+    return torch.cat([tensor.reshape(1, -1) for tensor in tensors])
+
+
+def _truth(items: list[Data]) -> Tensor | None:
+    tensors = _tensors(items, "node_truth")
+    for number, tensor in enumerate(tensors or ()):
+        if tensor.shape != (len(items[number].x),):
+            raise DataError(f"Expected `node_truth` of graph {number} to say true or false once per node")
+    return None if tensors is None else torch.cat(tensors)

@@ -88,7 +88,7 @@ def read_csv(
 def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[str]]:
     """Graphs from a text with one SMILES per line (a title after a space is ignored), without labels."""
     path = Path(path)
-    lines = read_text(path).splitlines()
+    lines = read_text(path).split("\n")
     rows = [_Row(number, text.split()[0]) for number, text in enumerate(lines, 1) if text.strip()]
     if not rows:
         raise DataError(f"{path} has no SMILES: write one per line")
@@ -99,8 +99,7 @@ def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[s
 def _read_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], int]:
     """Header, the other rows with their line numbers, and the last line that holds anything."""
     text = read_text(path)
-    start = text.splitlines()[0]
-    delimiter = max(",;\t", key=start.count)
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
         rows = [(reader.line_num, cells) for cells in reader]

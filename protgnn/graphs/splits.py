@@ -104,7 +104,7 @@ def scaffold(smiles: str) -> str:
         mol = parse(smiles)
         if mol is None:
             raise DataError(f"RDKit cannot read the SMILES {smiles!r}: a scaffold split needs molecules")
-        return str(MurckoScaffold.MurckoScaffoldSmiles(mol=mol, includeChirality=False))
+        return str(MurckoScaffold.MurckoScaffoldSmiles(mol=mol))  # type: ignore[no-untyped-call]
 
 
 def _by_scaffold(graphs: GraphSet, fractions: tuple[float, float, float]) -> Split:

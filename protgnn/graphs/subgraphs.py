@@ -18,8 +18,8 @@ def cut(graphs: GraphSet, index: Tensor, node_mask: Tensor, edge_mask: Tensor | 
     targets come along; a target node must be kept.
     """
     node_counts, edge_counts = graphs.node_counts[index], graphs.edge_counts[index]
-    nodes = ragged_arange(graphs.node_ptr[index], node_counts)
-    edges = ragged_arange(graphs.edge_ptr[index], edge_counts)
+    nodes = ragged_arange(graphs.node_ptr[:-1][index], node_counts)
+    edges = ragged_arange(graphs.edge_ptr[:-1][index], edge_counts)
     if len(node_mask) != len(nodes):
         raise ValueError(f"Expected a mask over {len(nodes)} nodes (got {len(node_mask)})")
     if edge_mask is not None and len(edge_mask) != len(edges):

@@ -18,7 +18,7 @@ from protgnn.graphs.schema import Schema
 _BASE_NODES, _FEATURES, _VALUE = 20, 10, 0.1  # as published by Luo et al. 2020
 
 
-class _BarabasiAlbertTree(GraphGenerator):
+class _BarabasiAlbertTree(GraphGenerator):  # type: ignore[misc]  # PyG's base class is untyped
     """NetworkX's Barabási–Albert graph, as in the published data. PyG's ``BAGraph`` draws a new node among its own
     neighbours, loses the self-loop and so leaves most graphs in pieces."""
 

@@ -213,9 +213,10 @@ def _whole(path: Path, width: int | None = None, may_be_empty: bool = False) -> 
 
 def _numbers(path: Path, width: int | None = None, may_be_empty: bool = False) -> np.ndarray:
     """Numbers separated by commas ``[lines, columns]``; an error names the line that has none."""
-    if may_be_empty and path.exists() and not path.read_bytes().strip():
+    text = read_text(path, may_be_empty).rstrip()
+    if not text:
         return np.zeros((0, width or 1))
-    lines = read_text(path).rstrip().splitlines()
+    lines = text.split("\n")
     width = width or lines[0].count(",") + 1
     try:
         numbers = np.loadtxt(lines, delimiter=",", ndmin=2, comments=None)
