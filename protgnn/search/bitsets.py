@@ -1,0 +1,105 @@
+"""Node sets as integers: bit ``v`` is set if node ``v`` is in, so that a set is a dictionary key and an ``&`` away.
+
+Python's integers have no upper size, so neither have the graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+
+def to_bits(nodes: Iterable[int]) -> int:
+    """``{0, 2} → 0b101``."""
+    bits = 0
+    for node in nodes:
+        bits |= 1 << node
+    return bits
+
+
+def to_nodes(bits: int) -> list[int]:
+    """``0b101 → [0, 2]``."""
+    nodes = []
+    while bits:
+        lowest = bits & -bits
+        nodes.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return nodes
+
+
+def to_matrix(node_sets: Sequence[int], num_nodes: int) -> np.ndarray:
+    """``S`` sets as a bool matrix ``[S, num_nodes]``: row s, column v tells whether v is in set s."""
+    width = (num_nodes + 7) // 8
+    raw = b"".join(nodes.to_bytes(width, "little") for nodes in node_sets)
+    packed = np.frombuffer(raw, dtype=np.uint8).reshape(len(node_sets), width)
+    return np.unpackbits(packed, axis=1, count=num_nodes, bitorder="little").view(np.bool_)
+
+
+def tie_order(num_nodes: int, graph: int, seed: int) -> list[int]:
+    """The nodes of graph number ``graph`` in the seeded order that settles ties between equal degrees."""
+    order: list[int] = np.random.default_rng([seed, graph]).permutation(num_nodes).tolist()
+    return order
+
+
+class BitGraph:
+    """One graph as adjacency bit masks, with the two questions that the search asks of it: root and children.
+
+    ``edges`` are pairs of node numbers; direction and self-loops play no part in what is connected.
+    """
+
+    def __init__(
+        self, num_nodes: int, edges: Iterable[tuple[int, int]], targets: Sequence[int], order: Sequence[int]
+    ) -> None:
+        self.adjacent = [0] * num_nodes
+        for source, target in edges:
+            if source != target:
+                self.adjacent[source] |= 1 << target
+                self.adjacent[target] |= 1 << source
+        self.targets = to_bits(targets)
+        self._prunable = [(node, 1 << node, self.adjacent[node]) for node in order if not self.targets >> node & 1]
+
+    def root(self) -> int:
+        """The largest component (of equals the one with the lowest node), or those of the targets."""
+        left, parts = (1 << len(self.adjacent)) - 1, []
+        while left:
+            part = self._reached(left & -left, left, left)
+            parts.append(part)
+            left &= ~part
+        if self.targets:
+            return sum(part for part in parts if part & self.targets)
+        return max(parts, key=int.bit_count)
+
+    def children(self, nodes: int, limit: int) -> list[int]:
+        """The first ``limit`` sets one node smaller that fall into no more parts; nodes of low degree go first."""
+        by_degree: list[list[tuple[int, int]]] = [[] for _ in range(8)]
+        for _, bit, adjacent in self._prunable:
+            if nodes & bit:
+                around = adjacent & nodes
+                degree = around.bit_count()
+                while degree >= len(by_degree):
+                    by_degree.append([])
+                by_degree[degree].append((bit, around))
+        found: list[int] = []
+        for degree, candidates in enumerate(by_degree):
+            for bit, around in candidates:
+                rest = nodes ^ bit
+                # A node with one neighbour cuts nothing off; any other must leave its neighbours joined.
+                if degree < 2 or not around & ~self._reached(around & -around, rest, around):
+                    found.append(rest)
+                    if len(found) == limit:
+                        return found
+        return found
+
+    def _reached(self, start: int, within: int, wanted: int) -> int:
+        """What can be reached from ``start`` inside ``within``, stopping early once all of ``wanted`` is."""
+        seen = frontier = start
+        while frontier and wanted & ~seen:
+            grown = 0
+            while frontier:
+                lowest = frontier & -frontier
+                grown |= self.adjacent[lowest.bit_length() - 1]
+                frontier ^= lowest
+            frontier = grown & within & ~seen
+            seen |= frontier
+        return seen
