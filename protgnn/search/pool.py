@@ -47,7 +47,7 @@ class Cutter:
         self._max_nodes = int(graphs.node_counts.max())
 
     def batches(self, owners: Sequence[int], node_sets: Sequence[int]) -> Iterator[Batch]:
-        """Subgraph s is ``node_sets[s]`` of graph ``owners[s]``; all of them in order, some thousand nodes at a time."""
+        """Subgraph s is ``node_sets[s]`` of graph ``owners[s]``; all in order, some thousand nodes at a time."""
         kept = to_matrix(node_sets, self._max_nodes)
         owner = np.asarray(owners)
         calls = np.cumsum(kept.sum(1)) // NODES_PER_CALL

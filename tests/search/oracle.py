@@ -59,7 +59,7 @@ class PlainSearch:
         return best, self.similarity[best]
 
     def root(self) -> Nodes:
-        parts = sorted(nx.connected_components(self.network), key=min)
+        parts: list[set[int]] = sorted(nx.connected_components(self.network), key=min)
         if self.targets:
             return frozenset(node for part in parts if part & self.targets for node in part)
         return frozenset(max(parts, key=len))

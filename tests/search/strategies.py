@@ -13,6 +13,7 @@ from protgnn.graphs.packed import Batch, GraphSet, offsets
 from protgnn.search.tree import SearchSettings
 
 WIDTH = 3
+_WEIGHTS = torch.tensor([[[1, 2, 0], [0, 1, -1], [1, 0, 1]], [[1, 0, 1], [-1, 1, 0], [0, 1, 2]]]).double()
 
 
 def pack(networks: list[nx.Graph], targets: list[list[int]] | None = None, seed: int = 0) -> GraphSet:
@@ -32,14 +33,10 @@ def pack(networks: list[nx.Graph], targets: list[list[int]] | None = None, seed:
 
 def encode(batch: Batch) -> Tensor:
     """Two rounds of whole-number message passing and a sum, plus what the targets see: exact in float64."""
+    source, target = batch.edge_index
     x = batch.x
-    for weight in (
-        torch.tensor([[1.0, 2, 0], [0, 1, -1], [1, 0, 1]]),
-        torch.tensor([[1.0, 0, 1], [-1, 1, 0], [0, 1, 2]]),
-    ):
-        x = torch.relu(
-            (x + torch.zeros_like(x).index_add(0, batch.edge_index[1], x[batch.edge_index[0]])) @ weight.double()
-        )
+    for weight in _WEIGHTS:
+        x = torch.relu((x + torch.zeros_like(x).index_add(0, target, x[source])) @ weight)
     h = x.new_zeros(batch.num_graphs, WIDTH).index_add(0, batch.node_graph, x)
     return (h if batch.targets is None else h + x[batch.targets].sum(1)) / 64
 
