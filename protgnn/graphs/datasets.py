@@ -252,7 +252,8 @@ def _downloadable(name: str, label: str | None) -> _Known:
     raise DataError(
         f"No dataset or file is called {name!r}. "
         + (f"Did you mean {' or '.join(near)}? " if near else "")
-        + f"Known names: {', '.join(known for known in _known() if ':' not in known)}, and those of TUDataset and MoleculeNet. "
+        + f"Known names: {', '.join(known for known in _known() if ':' not in known)}, "
+        "and those of TUDataset and MoleculeNet. "
         "Or give the path of your own data"
     )
 

@@ -71,11 +71,11 @@ def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> Grap
     attr, targets, truth = (_flat(items, key) for key in ("edge_attr", "targets", "node_truth"))
     node_counts = torch.tensor([item["num_nodes"] for item in items])
     return GraphSet(
-        x=_rows(path, lines, items, "x"),
+        x=_rows(path, lines, items, "x", schema.node_features),
         edge_index=torch.tensor([edge for item in items for edge in item["edges"]], dtype=torch.int64).reshape(-1, 2).T,
         node_ptr=offsets(node_counts),
         edge_ptr=offsets(torch.tensor([len(item["edges"]) for item in items])),
-        edge_attr=None if attr is None else _rows(path, lines, items, "edge_attr"),
+        edge_attr=None if attr is None else _rows(path, lines, items, "edge_attr", schema.edge_features),
         y=y,
         targets=None if targets is None else _targets(path, lines, items),
         node_truth=None if truth is None else torch.tensor(truth, dtype=torch.bool),
@@ -222,11 +222,11 @@ def _flat(items: list[dict[str, Any]], key: str) -> list[Any] | None:
     return [value for item in items for value in item[key]] if key in items[0] else None
 
 
-def _rows(path: Path, lines: list[int], items: list[dict[str, Any]], key: str) -> Tensor:
+def _rows(path: Path, lines: list[int], items: list[dict[str, Any]], key: str, names: tuple[str, ...]) -> Tensor:
     """All rows of ``x`` or ``edge_attr``, which must have one width."""
     if key not in items[0]:
         return torch.ones(sum(item["num_nodes"] for item in items), 1)
-    width = next((len(row) for item in items for row in item[key]), 1)
+    width = len(names) or next((len(row) for item in items for row in item[key]), 1)
     for line, item in zip(lines, items, strict=True):
         for row in item[key]:
             if len(row) != width:
