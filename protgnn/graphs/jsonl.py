@@ -42,6 +42,7 @@ from protgnn.graphs.schema import Kind, Schema
 from protgnn.graphs.text_files import read_text
 
 _LARGEST = 1e38  # what a float32 can hold, about; JSON would read 1e999 as infinity
+_MOST_NODES = 10**7  # of one graph: a larger `num_nodes` is a slip, and would fill the memory
 _OPTIONAL = ("y", "edge_attr", "name", "targets", "node_truth")
 _KEYS = ("x", "num_nodes", "edges", *_OPTIONAL)
 _SCHEMA_KEYS = ("kind", "class_names", "node_features", "edge_features", "featurizer")
@@ -125,6 +126,8 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             item = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path} line {number}: not a JSON object ({error}): write one graph per line") from None
+        if "\\ud" in line.lower() and any(0xD800 <= ord(letter) < 0xE000 for letter in str(item)):
+            raise DataError(f"{path} line {number}: holds half a character (a lone \\ud…): write the text as UTF-8")
         if not isinstance(item, dict):
             raise DataError(f"{path} line {number}: expected a JSON object {{…}} (got {type(item).__name__})")
         yield number, item
@@ -161,8 +164,8 @@ def _graph(path: Path, line: int, item: dict[str, Any]) -> dict[str, Any]:
         refuse(f"unknown key {sorted(unknown)[0]!r}: the keys are {', '.join(_KEYS)}")
     item = {key: value for key, value in item.items() if value is not None}
     count = item.get("num_nodes")
-    if count is not None and not _is_whole(count):
-        refuse(f"expected a whole number as `num_nodes` (got {str(count)[:40]})")
+    if count is not None and not (_is_whole(count) and count <= _MOST_NODES):
+        refuse(f"expected a whole number up to {_MOST_NODES} as `num_nodes` (got {str(count)[:40]})")
     if "x" in item:
         if not _is_table(item["x"]):
             refuse("expected `x` to be a list with a list of finite numbers for every node")

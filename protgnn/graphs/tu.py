@@ -63,7 +63,7 @@ def read_tu(folder: str | Path, schema: Schema | None = None) -> tuple[GraphSet,
     if not labels_path.exists() and schema is None:
         raise DataError(f"{labels_path}: there is no such file; expected one class per graph in it")
     raw_labels = _whole(labels_path, width=1)[:, 0] if labels_path.exists() else None
-    num_graphs = int(indicator.max()) if raw_labels is None else len(raw_labels)
+    num_graphs = min(int(indicator.max()), num_nodes) if raw_labels is None else len(raw_labels)
     outside = (indicator < 1) | (indicator > num_graphs)
     if outside.any():
         line = int(outside.argmax()) + 1

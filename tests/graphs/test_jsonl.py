@@ -90,6 +90,8 @@ BAD = {
     "truth edge": {**GOOD, "edges": [[False, True]]},
     "edges as text": {**GOOD, "edges": "0-1"},
     "num_nodes": {**GOOD, "num_nodes": 3},
+    "num_nodes huge": {"num_nodes": 10**9, "edges": [], "y": "a"},
+    "half a character": '{"x": [[1, 2]], "edges": [], "y": "\\ud800"}',
     "num_nodes text": {**GOOD, "num_nodes": "2"},
     "attributes short": {**GOOD, "edge_attr": []},
     "attributes of one": {**GOOD, "edge_attr": [[1]]},

@@ -109,6 +109,15 @@ def test_damaged_files_are_named_with_their_line(tmp_path: Path, files: dict[str
         check(read_tu(place)[0], training=False)
 
 
+def test_to_predict_no_labels_are_needed_and_a_wild_graph_number_is_refused(tmp_path: Path) -> None:
+    schema = read_tu(folder(tmp_path))[0].schema
+    (tmp_path / "TINY_graph_labels.txt").unlink()
+    assert read_tu(tmp_path, schema)[0].y is None
+    (tmp_path / "TINY_graph_indicator.txt").write_text("1\n1\n1\n2\n999999999999\n")
+    with pytest.raises(DataError, match=r"graph_indicator\.txt line 5"):
+        read_tu(tmp_path, schema)
+
+
 def test_two_datasets_in_one_folder_are_too_many(tmp_path: Path) -> None:
     folder(tmp_path)
     shutil.copy(tmp_path / "TINY_A.txt", tmp_path / "OTHER_A.txt")
