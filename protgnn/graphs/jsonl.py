@@ -126,11 +126,15 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             item = json.loads(line, parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as error:
             raise DataError(f"{path} line {number}: not a JSON object ({error}): write one graph per line") from None
-        if "\\ud" in line.lower() and any(0xD800 <= ord(letter) < 0xE000 for letter in str(item)):
+        if "\\ud" in line.lower() and _has_surrogate(json.dumps(item, ensure_ascii=False)):
             raise DataError(f"{path} line {number}: holds half a character (a lone \\ud…): write the text as UTF-8")
         if not isinstance(item, dict):
             raise DataError(f"{path} line {number}: expected a JSON object {{…}} (got {type(item).__name__})")
         yield number, item
+
+
+def _has_surrogate(text: str) -> bool:
+    return any(0xD800 <= ord(letter) < 0xE000 for letter in text)
 
 
 def _refuse_constant(text: str) -> NoReturn:
