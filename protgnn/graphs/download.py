@@ -6,7 +6,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
+from zipfile import BadZipFile
 
 from protgnn.errors import DataError
 
@@ -65,7 +67,7 @@ def _once(name: str, fetch: Callable[[Path], None], variable: str) -> Path:
             unfinished.rename(folder)
         finally:
             shutil.rmtree(unfinished, ignore_errors=True)
-    except Exception as error:  # whatever the network, the server or the disk may do
+    except (OSError, EOFError, RuntimeError, HTTPException, BadZipFile) as error:
         raise DataError(
             f"{name} is not on this machine and could not be downloaded ({error}): "
             f"put its files into a folder and set {variable} to that folder"

@@ -165,7 +165,7 @@ def _graph(path: Path, line: int, item: dict[str, Any]) -> dict[str, Any]:
 
     unknown = set(item) - set(_KEYS)
     if unknown:
-        refuse(f"unknown key {sorted(unknown)[0]!r}: the keys are {', '.join(_KEYS)}")
+        refuse(f"unknown key {min(unknown)!r}: the keys are {', '.join(_KEYS)}")
     item = {key: value for key, value in item.items() if value is not None}
     count = item.get("num_nodes")
     if count is not None and not (_is_whole(count) and count <= _MOST_NODES):

@@ -26,7 +26,7 @@ def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tenso
     numbers = [_number(text) for text in texts]
     if all(number is not None for number in numbers):
         for place, (text, number) in enumerate(zip(texts, numbers, strict=True)):
-            if number is None or number != number or abs(number) >= 2**53 or number != int(number):
+            if number is None or not (abs(number) < 2**53 and number.is_integer()):
                 raise DataError(
                     f"{where(place)}: the label {text!r} is not a class: it looks like a measurement. "
                     "Sort the values into classes first (such as low / high), or choose another label column"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
 
-law = settings(max_examples=40, deadline=None)
+law = settings(max_examples=25, deadline=None)
 """How hard a law is tried; the machine may be busy, so no deadline."""
 
 
