@@ -31,4 +31,5 @@ class Schema:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Schema:
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        known: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in values.items()}
+        return cls(**known)

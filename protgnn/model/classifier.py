@@ -15,7 +15,9 @@ from protgnn.model.readout import ReadoutName, readout
 class GraphClassifier(nn.Module):
     """A graph classifier; the head is linear for the plain GNN and made of prototypes for ProtGNN."""
 
-    def __init__(self, encoder: Encoder | ForeignEncoder, readout: ReadoutName, head: nn.Linear | PrototypeHead) -> None:
+    def __init__(
+        self, encoder: Encoder | ForeignEncoder, readout: ReadoutName, head: nn.Linear | PrototypeHead
+    ) -> None:
         super().__init__()
         self.encoder, self.readout, self.head = encoder, readout, head
 

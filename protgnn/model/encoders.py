@@ -29,7 +29,7 @@ class GCNLayer(nn.Module):
     def forward(self, x: Tensor, around: Neighbours) -> Tensor:
         weight, diagonal = around.gcn_weight
         if x.shape[1] < self.linear.out_features:  # sum the narrower side
-            out = self.linear(around.sum(x, weight) + diagonal[:, None] * x)
+            out: Tensor = self.linear(around.sum(x, weight) + diagonal[:, None] * x)
         else:
             hidden = x @ self.linear.weight.t()
             out = around.sum(hidden, weight) + diagonal[:, None] * hidden + self.linear.bias
@@ -50,7 +50,9 @@ class GINLayer(nn.Module):
         gathered = x + around.sum(x, around.ones)
         if self.edge is not None:
             gathered = gathered + self.edge(around.edge_sum(around.ones))
-        return self.second(torch.relu(self.norm(self.first(gathered), around.node_present)))
+        hidden = torch.relu(self.norm(self.first(gathered), around.node_present))
+        out: Tensor = self.second(hidden)
+        return out
 
 
 class GATLayer(nn.Module):
@@ -77,7 +79,7 @@ class GATLayer(nn.Module):
         slope = nn.functional.leaky_relu
         share, own = around.softmax(slope(logit, 0.2), slope(sending + receiving, 0.2))
         message = share[..., None] * hidden[around.source]
-        out = (own[..., None] * hidden).index_add(0, around.target, message).flatten(1) + self.bias
+        out: Tensor = (own[..., None] * hidden).index_add(0, around.target, message).flatten(1) + self.bias
         return out if self.edge is None else out + self.edge(around.edge_sum(around.ones))
 
 

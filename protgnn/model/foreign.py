@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -29,18 +30,24 @@ class ForeignEncoder(nn.Module):
 
     def forward(self, batch: Batch, presence: Presence | None = None) -> Tensor:
         if presence is not None:
-            raise ValueError("Expected absent nodes and edges to be cut out for a foreign encoder (got presence weights)")
+            raise ValueError(
+                "Expected absent nodes and edges to be cut out for a foreign encoder (got presence weights)"
+            )
         extra = {"edge_attr": batch.edge_attr} if self.edge_features else {}
         result: Tensor = self.module(batch.x, batch.edge_index, **extra)
         return result
 
 
-def pyg_encoder(name: str, width_in: int, hidden: int, layers: int, dropout: float, edge_features: int) -> ForeignEncoder:
+def pyg_encoder(
+    name: str, width_in: int, hidden: int, layers: int, dropout: float, edge_features: int
+) -> ForeignEncoder:
     """A model of ``torch_geometric.nn.models`` by its class name, such as GraphSAGE."""
     from torch_geometric.nn import models
     from torch_geometric.nn.models.basic_gnn import BasicGNN
 
-    known = {key: value for key, value in vars(models).items() if inspect.isclass(value) and issubclass(value, BasicGNN)}
+    known: dict[str, Any] = {
+        key: value for key, value in vars(models).items() if inspect.isclass(value) and issubclass(value, BasicGNN)
+    }
     if name not in known:
         raise ValueError(f"Expected a PyG model of {', '.join(sorted(known))} (got {name!r})")
     extra = {"edge_dim": edge_features} if edge_features and known[name].supports_edge_attr else {}

@@ -62,7 +62,8 @@ class PlainSearch:
         parts: list[set[int]] = sorted(nx.connected_components(self.network), key=min)
         if self.targets:
             return frozenset(node for part in parts if part & self.targets for node in part)
-        return frozenset(max(parts, key=len))
+        largest = max(parts, key=len)
+        return frozenset(largest)
 
     def iterate(self, nodes: Nodes) -> None:
         path: list[Action] = []

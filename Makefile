@@ -1,0 +1,45 @@
+# `make setup` makes .venv with everything in it; the other targets depend on it and do nothing twice.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-search bench-projection clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+demo: setup
+	$(BIN)/protgnn demo --out runs/demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow
+
+bench-batching: setup
+	$(BIN)/python -m benchmarks.batching
+
+bench-plain: setup
+	$(BIN)/python -m benchmarks.plain
+
+bench-search: setup
+	$(BIN)/python -m benchmarks.search
+
+bench-projection: setup
+	$(BIN)/python -m benchmarks.projection
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

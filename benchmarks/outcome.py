@@ -1,0 +1,81 @@
+"""What every benchmark needs: a briefly trained model, and a results file that is never half written."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.encoders import Encoder
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def machine() -> dict[str, Any]:
+    """What the figures were measured on."""
+    return {
+        "processors": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "load": round(os.getloadavg()[0], 1),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def write(name: str, values: dict[str, Any]) -> Path:
+    """Write ``results/<name>.json`` in one move."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(values, indent=2) + "\n")
+    part.replace(path)
+    return path
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Rows of equal keys as aligned columns."""
+    head = list(rows[0])
+    lines = [head, *([_cell(row[key]) for key in head] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
+    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def trained_gcn(graphs: GraphSet, epochs: int = 30, batch_size: int = 256) -> GraphClassifier:
+    """A GCN 3 x 128 with max readout after a few epochs, in evaluation mode."""
+    torch.manual_seed(0)
+    assert graphs.y is not None
+    classes = int(graphs.y.max()) + 1
+    model = GraphClassifier(Encoder("gcn", graphs.num_features), "max", nn.Linear(128, classes))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+    for _ in range(epochs):
+        for batch in graphs.batches(batch_size):
+            assert batch.y is not None
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(batch), batch.y).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+    return model.eval()
+
+
+@torch.no_grad()
+def prototypes_near(graphs: GraphSet, model: GraphClassifier, per_class: int = 5) -> tuple[Tensor, Tensor]:
+    """Prototypes ``[K, H]`` and their classes ``[K]``: embeddings of real graphs, a little off."""
+    generator = torch.Generator().manual_seed(0)
+    assert graphs.y is not None
+    chosen = []
+    for label in range(int(graphs.y.max()) + 1):
+        own = (graphs.y == label).nonzero().squeeze(1)
+        chosen.append(own[torch.randperm(len(own), generator=generator)[:per_class]])
+    index = torch.cat(chosen)
+    h = model.embed(graphs.batch(index))
+    return h + 0.1 * h.std() * torch.randn(h.shape, generator=generator), graphs.y[index]

@@ -1,0 +1,272 @@
+"""The command line: parse, call the library, print."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from protgnn.errors import ProtGNNError
+
+if TYPE_CHECKING:
+    from protgnn.training.recipe import Recipe
+
+app = typer.Typer(
+    help="Graph classifiers that show their work.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
+Label = Annotated[str | None, typer.Option(help="CSV column with the class.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count rows that cannot be read.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+
+
+@data_app.command("list")
+def data_list(as_json: Json = False) -> None:
+    """List the datasets that have a name.  Example: protgnn data list"""
+    from protgnn.graphs.datasets import catalogue
+
+    entries = catalogue()
+    if as_json:
+        _print_json([vars(entry) for entry in entries])
+        return
+    table = Table("name", "task", "what it is", "here now", box=None, header_style="bold")
+    for entry in entries:
+        table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "download")
+    out.print(table)
+    out.print("\nYour own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path.")
+
+
+@data_app.command("show")
+def data_show(
+    name: Annotated[str, typer.Argument(metavar="DATA", help="A name or a path.")],
+    smiles: Smiles = None,
+    label: Label = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
+    from protgnn.graphs.datasets import load, statistics
+
+    data = load(name, smiles=smiles, label=label, skip_bad=skip_bad)
+    figures = statistics(data.graphs)
+    if as_json:
+        described = {"name": data.name, "description": data.description, "origin": data.origin}
+        _print_json({**described, **figures, "notes": data.notes})
+        return
+    out.print(f"[bold]{data.name}[/bold]  {data.description}\nfrom: {data.origin}\n")
+    table = Table(box=None, show_header=False)
+    for key, value in figures.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{part} {count}" for part, count in value.items())
+        table.add_row(key.replace("_", " "), f"{value:.2f}" if isinstance(value, float) else str(value))
+    out.print(table)
+    for note in data.notes:
+        out.print(f"note: {note}", markup=False)
+
+
+@app.command()
+def train(
+    data: Annotated[str, typer.Argument(metavar="DATA", help="A dataset's name, or a path to your own data.")],
+    out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")],
+    encoder: Annotated[str | None, typer.Option(help="gcn, gin, gat, or a PyG model: pyg:GraphSAGE.")] = None,
+    recipe: Annotated[str, typer.Option(help="default (our best) or paper (the paper's letter).")] = "default",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Any recipe key: --set epochs=40.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML or JSON file of recipe keys.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The one seed of the run.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
+    smiles: Smiles = None,
+    label: Label = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
+    made = _recipe(recipe, encoder, seed, settings or [], config)
+    options = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+    scores = _train(data, options, made, out_folder, resume, overwrite)
+    if as_json:
+        _print_json(scores)
+        return
+    _print_scores(scores["test"], "held-out test graphs")
+    out.print(f"run: {out_folder}", markup=False)
+
+
+@app.command()
+def evaluate(
+    run: RunFolder,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; else the run's test part.")
+    ] = None,
+    smiles: Smiles = None,
+    label: Label = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
+    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.training.run import load_model
+    from protgnn.training.train import evaluate as score_on
+
+    model, made = load_model(run)
+    if data is None:
+        graphs = _test_part(made)
+    else:
+        from protgnn.graphs.datasets import catalogue, load
+
+        if data.lower() in {entry.name for entry in catalogue()}:
+            from protgnn.graphs.new_input import conform
+
+            graphs = conform(load(data).graphs, made.schema)
+        else:
+            columns: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+            graphs = read_for_prediction(data, made.schema, **columns, say=_note)
+    if graphs.y is None:
+        raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
+    scores = score_on(model, graphs, made.schema)
+    if as_json:
+        _print_json(scores)
+    else:
+        _print_scores(scores, data or "held-out test graphs")
+
+
+@app.command()
+def predict(
+    run: RunFolder,
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="CSV or text of SMILES, one SMILES, JSONL, TU folder.")
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV to write; else printed.")] = None,
+    smiles: Smiles = None,
+    skip_bad: SkipBad = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
+    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.training.files import csv_text, write_text
+    from protgnn.training.predictions import predictions
+    from protgnn.training.run import load_model
+
+    model, made = load_model(run)
+    graphs = read_for_prediction(source, made.schema, smiles=smiles, skip_bad=skip_bad, say=_note)
+    rows = predictions(model, graphs)
+    if as_json:
+        _print_json(rows)
+    elif output is None:
+        sys.stdout.write(csv_text(rows))
+    if output is not None:
+        write_text(output, csv_text(rows))
+        err.print(f"{len(rows)} predictions written to {output}", markup=False)
+
+
+@app.command()
+def demo(
+    out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
+) -> None:
+    """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
+    recipe = _recipe("default", None, None, [], None)
+    out.print("Water solubility of real molecules: low, medium or high?", style="bold")
+    scores = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
+    _print_scores(scores["test"], "held-out test graphs")
+    out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False)
+    out.print(f'  protgnn predict {out_folder} "CC(=O)Nc1ccc(O)cc1"', markup=False)
+
+
+def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str], config: Path | None) -> Recipe:
+    from protgnn.training.recipe import make_recipe, parse_settings, read_config
+
+    values: dict[str, Any] = read_config(config) if config else {}
+    values.update(parse_settings(settings))
+    if encoder is not None:
+        values["encoder"] = encoder
+    if seed is not None:
+        values["seed"] = seed
+    if values.get("encoder") == "custom":
+        raise ProtGNNError("A custom encoder is a module from Python: use protgnn.ProtGNNClassifier(encoder=module)")
+    return make_recipe(name, **values)
+
+
+def _train(
+    data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool
+) -> dict[str, Any]:
+    from protgnn.graphs.datasets import fingerprint, load
+    from protgnn.progress import ProgressBar
+    from protgnn.training.run import DataCard, Run
+    from protgnn.training.train import Parts, train_in
+
+    dataset = load(data, **options).with_split(recipe.split, recipe.seed)
+    for note in dataset.notes:
+        _note(note)
+    card = DataCard(
+        data if not Path(data).exists() else str(Path(data).resolve()), fingerprint(dataset.graphs), options
+    )
+    run = Run(recipe, dataset.graphs.schema, card, dataset.split_)
+    parts = Parts(dataset.train, dataset.valid, dataset.test)
+    with ProgressBar("Training", recipe.epochs, err) as bar:
+        _, done = train_in(
+            folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
+        )
+    return done.scores
+
+
+def _test_part(run: Any) -> Any:
+    """The test graphs a run was scored on, read again and checked to be the same."""
+    from protgnn.graphs.datasets import fingerprint, load
+
+    if run.data is None or run.split is None:
+        raise ProtGNNError("This run does not say what it was trained on: name the data to evaluate on")
+    graphs = load(run.data.source, **run.data.options).graphs
+    if fingerprint(graphs) != run.data.fingerprint:
+        raise ProtGNNError(f"{run.data.source} has changed since the run was trained: name the data to evaluate on")
+    return graphs[run.split.test]
+
+
+def _print_scores(scores: dict[str, Any], title: str) -> None:
+    table = Table("class", "graphs", "recall", "precision", box=None, header_style="bold")
+    for name, figures in scores["per_class"].items():
+        shown = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
+        table.add_row(name, str(figures["n"]), *shown)
+    out.print(table)
+    out.print(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
+
+
+def _print_json(content: Any) -> None:
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def _note(text: str) -> None:
+    err.print(f"note: {text}", markup=False)
+
+
+def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> None:
+    """Run the command line; a user's mistake ends in one message and status 1, never in a traceback."""
+    try:
+        run(args=arguments)
+    except ProtGNNError as error:
+        err.print(f"error: {error}", markup=False, soft_wrap=True, style="red" if err.is_terminal else None)
+        raise SystemExit(1) from None
+    except KeyboardInterrupt:
+        err.print("interrupted: `protgnn train … --resume` continues")
+        raise SystemExit(130) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""The scikit-learn style estimator: ``fit``, ``predict``, ``score``, ``save``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from protgnn.errors import DataError
+from protgnn.graphs.checks import check
+from protgnn.graphs.new_input import conform
+from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.schema import Schema
+from protgnn.graphs.splits import hold_out
+from protgnn.training.evaluate import predict_logits
+from protgnn.training.recipe import make_recipe
+from protgnn.training.run import Run, load_model, write_run
+from protgnn.training.train import Parts, train
+
+
+class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A graph classifier that follows scikit-learn: ``get_params``, ``clone`` and ``cross_val_score`` work.
+
+    ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``recipe``
+    is default or paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
+    :class:`~protgnn.graphs.packed.GraphSet` or a list of PyG ``Data``.
+    """
+
+    def __init__(
+        self,
+        encoder: str | nn.Module = "gin",
+        recipe: str = "default",
+        settings: dict[str, Any] | None = None,
+        seed: int = 0,
+        validation_fraction: float = 0.1,
+        verbose: bool = False,
+    ) -> None:
+        self.encoder = encoder
+        self.recipe = recipe
+        self.settings = settings
+        self.seed = seed
+        self.validation_fraction = validation_fraction
+        self.verbose = verbose
+
+    def fit(self, graphs: Any, y: Any = None, *, validation: Any = None) -> ProtGNNClassifier:
+        """Train on labelled graphs; ``y`` replaces their labels.
+
+        Without ``validation`` graphs, a part of the training graphs is set aside to stop and choose by.
+        """
+        name, module = ("custom", self.encoder) if isinstance(self.encoder, nn.Module) else (self.encoder, None)
+        recipe = make_recipe(self.recipe, encoder=name, seed=self.seed, **(self.settings or {}))
+        labelled, self.classes_ = _labelled(graphs, y)
+        if validation is None:
+            kept, held = self._hold_out(labelled)
+        else:
+            kept, held = labelled, self._validation(validation, labelled.schema)
+        self.model_, state, scores = self._train(Parts(kept, held), recipe, module)
+        self.history_ = state.rows
+        self.run_ = Run(recipe, labelled.schema, finished=True, scores=scores)
+        return self
+
+    def _train(self, parts: Parts, recipe: Any, module: nn.Module | None) -> Any:
+        if not self.verbose:
+            return train(parts, recipe, module)
+        from protgnn.progress import ProgressBar
+
+        with ProgressBar("Training", recipe.epochs) as bar:
+            return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
+
+    def _hold_out(self, graphs: GraphSet) -> tuple[GraphSet, GraphSet]:
+        assert graphs.y is not None
+        members = np.arange(len(graphs))
+        kept, held = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
+        return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
+
+    def _validation(self, graphs: Any, schema: Schema) -> GraphSet:
+        held = conform(check(_packed(graphs), training=False)[0], schema)
+        if held.y is None:
+            raise DataError("Expected labelled validation graphs (got graphs without labels)")
+        return held
+
+    def predict_logits(self, graphs: Any) -> np.ndarray:
+        """The model's logits, ``[G, C]``."""
+        check_is_fitted(self, "model_")
+        new = conform(check(_packed(graphs), training=False)[0], self.run_.schema)
+        return predict_logits(self.model_, new).numpy()
+
+    def predict_proba(self, graphs: Any) -> np.ndarray:
+        """Class probabilities, ``[G, C]``."""
+        logits = torch.from_numpy(self.predict_logits(graphs))
+        return logits.softmax(1).numpy()
+
+    def predict(self, graphs: Any) -> np.ndarray:
+        """The predicted class of each graph, ``[G]``, as in the labels it was fitted with."""
+        return np.asarray(self.classes_[self.predict_logits(graphs).argmax(1)])
+
+    def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy on labelled graphs; ``y`` replaces their labels."""
+        packed = _packed(graphs)
+        truth = packed.y if y is None else y
+        if truth is None:
+            raise DataError("Expected labelled graphs to score on (got graphs without labels)")
+        return float(super().score(packed, np.asarray(truth), sample_weight))
+
+    def save(self, folder: str | Path) -> None:
+        """Write a run directory that ``from_run`` and the command line open."""
+        check_is_fitted(self, "model_")
+        write_run(Path(folder), self.run_, self.model_)
+
+    @classmethod
+    def from_run(cls, folder: str | Path, encoder: nn.Module | None = None) -> ProtGNNClassifier:
+        """A fitted estimator from a run directory; an encoder of your own must be given again."""
+        model, run = load_model(Path(folder), encoder)
+        settings = run.recipe.model_dump(exclude={"encoder", "seed"})
+        loaded = cls(encoder if encoder is not None else run.recipe.encoder, settings=settings, seed=run.recipe.seed)
+        loaded.model_, loaded.run_ = model, run
+        loaded.classes_ = np.arange(run.schema.num_classes)
+        return loaded
+
+
+def _packed(graphs: Any) -> GraphSet:
+    if isinstance(graphs, GraphSet):
+        return graphs
+    if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
+        return GraphSet.concatenate(list(graphs))
+    return GraphSet.from_pyg(graphs)
+
+
+def _labelled(graphs: Any, y: Any) -> tuple[GraphSet, np.ndarray]:
+    """Checked graphs with class numbers, and what each number stands for."""
+    packed = _packed(graphs)
+    if y is None:
+        packed, _ = check(packed, training=True)
+        return packed, np.arange(packed.schema.num_classes)
+    labels = np.asarray(y)
+    if len(labels) != len(packed):
+        raise DataError(f"Expected a label for each of {len(packed)} graphs (got {len(labels)})")
+    try:
+        check_classification_targets(labels)
+    except ValueError as error:
+        raise DataError(f"Expected classes as labels: {error}") from None
+    classes, numbers = np.unique(labels, return_inverse=True)
+    names = packed.schema.class_names
+    if not (np.issubdtype(classes.dtype, np.integer) and len(names) == len(classes)):
+        names = tuple(str(value) for value in classes)
+    named = replace(packed.schema, class_names=names)
+    packed, _ = check(replace(packed, y=torch.from_numpy(numbers), schema=named), training=True)
+    return packed, classes

@@ -1,0 +1,1 @@
+"""The recipe, the loop of Algorithm 1, and run directories."""

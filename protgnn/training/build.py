@@ -1,0 +1,50 @@
+"""From a recipe and the shape of the data to a model with its initial weights."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import nn
+
+from protgnn.errors import ProtGNNError
+from protgnn.graphs.schema import Schema
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.encoders import Encoder
+from protgnn.model.foreign import ForeignEncoder, pyg_encoder
+from protgnn.training.chance import seed_for
+from protgnn.training.recipe import Recipe
+
+
+def build(recipe: Recipe, schema: Schema, module: nn.Module | None = None) -> GraphClassifier:
+    """The model of a recipe for data of that schema; ``module`` is the encoder where the recipe says custom."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed_for(recipe.seed, "weights"))
+        encoder = _encoder(recipe, schema, module)
+        return GraphClassifier(encoder, recipe.readout, nn.Linear(encoder.width_out, schema.num_classes))
+
+
+def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encoder | ForeignEncoder:
+    width, edges = len(schema.node_features), len(schema.edge_features) if recipe.edge_features else 0
+    if recipe.encoder == "custom":
+        if module is None:
+            raise ProtGNNError(
+                "This model has an encoder of your own: give the module, as in from_run(path, encoder=…)"
+            )
+        return ForeignEncoder(copy.deepcopy(module), edge_features=edges)
+    if recipe.encoder.startswith("pyg:"):
+        try:
+            name = recipe.encoder.removeprefix("pyg:")
+            return pyg_encoder(name, width, recipe.hidden, recipe.layers, recipe.dropout, edges)
+        except (ValueError, TypeError) as error:
+            raise ProtGNNError(f"Encoder {recipe.encoder}: {error}") from None
+    return Encoder(
+        recipe.encoder,  # type: ignore[arg-type]
+        width,
+        recipe.hidden,
+        recipe.layers,
+        recipe.norm,
+        recipe.dropout,
+        recipe.heads,
+        edges,
+    )

@@ -1,0 +1,46 @@
+"""How good a model is on some graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+
+EVALUATION_BATCH = 512
+
+
+@torch.no_grad()
+def predict_logits(model: GraphClassifier, graphs: GraphSet, device: torch.device | str = "cpu") -> Tensor:
+    """Logits ``[G, C]`` in evaluation mode, on the CPU."""
+    training = model.training
+    model.eval()
+    try:
+        parts = [model(batch.to(device)).cpu() for batch in graphs.batches(EVALUATION_BATCH)]
+    finally:
+        model.train(training)
+    return torch.cat(parts)
+
+
+def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, Any]:
+    """Accuracy, cross-entropy, and per class its size, recall and precision; ``[G, C], [G]``."""
+    predicted = logits.argmax(1)
+    correct = predicted == y
+    per_class = {}
+    for number, name in enumerate(class_names):
+        own, said = y == number, predicted == number
+        per_class[name] = {
+            "n": int(own.sum()),
+            "recall": float(correct[own].float().mean()) if bool(own.any()) else None,
+            "precision": float(correct[said].float().mean()) if bool(said.any()) else None,
+        }
+    return {
+        "accuracy": float(correct.float().mean()),
+        "loss": float(cross_entropy(logits, y)),
+        "n": len(y),
+        "per_class": per_class,
+    }

@@ -1,0 +1,123 @@
+"""The recipe: every knob of a run, once, with its meaning, its default and the paper's value beside it."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from protgnn.errors import ProtGNNError
+from protgnn.model.norms import NormName
+from protgnn.model.readout import ReadoutName
+
+
+def knob(default: Any, meaning: str, paper: Any = None, **bounds: Any) -> Any:
+    """A recipe field; ``paper`` is the paper's value where it gives one."""
+    extra = {} if paper is None else {"paper": paper}
+    return Field(default, description=meaning, json_schema_extra=extra, **bounds)
+
+
+class Recipe(BaseModel):
+    """Everything that decides what a training run does. Unknown keys and values out of bounds are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # the model
+    encoder: str = knob("gin", "gcn, gin, gat, a PyG model such as pyg:GraphSAGE, or custom (a module from Python)")
+    hidden: int = knob(128, "width of node and graph embeddings", paper=128, ge=1, le=4096)
+    layers: int = knob(3, "message-passing layers", paper=3, ge=1, le=32)
+    heads: int = knob(4, "attention heads of GAT; they divide the hidden width", ge=1, le=64)
+    norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
+    dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
+    readout: ReadoutName = knob("mean", "how node embeddings become one: sum, mean or max", paper="max")
+    edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
+    head: Literal["plain", "prototypes"] = knob("plain", "plain: a linear layer")
+
+    # optimisation
+    epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
+    patience: int = knob(60, "stop after so many epochs without a better validation accuracy; 0: never", ge=0)
+    batch_size: int = knob(64, "graphs per step", ge=1, le=1_000_000)
+    lr: float = knob(0.001, "Adam's learning rate", paper=0.005, gt=0, le=1)
+    weight_decay: float = knob(0.0, "Adam's weight decay", ge=0, le=1)
+
+    # data and chance
+    split: Literal["random", "stratified", "scaffold", "given"] = knob(
+        "stratified", "how train, validation and test parts are drawn", paper="random"
+    )
+    seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
+
+    # the machine
+    accelerator: Literal["cpu", "cuda", "mps", "auto"] = knob("cpu", "where to compute")
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = knob("32-true", "floating-point precision")
+
+    @field_validator("encoder")
+    @classmethod
+    def _known_encoder(cls, value: str) -> str:
+        if value not in ("gcn", "gin", "gat", "custom") and not value.startswith("pyg:"):
+            raise ValueError("expected gcn, gin, gat, custom or pyg:<class of torch_geometric.nn.models>")
+        return value
+
+    @model_validator(mode="after")
+    def _heads_divide_hidden(self) -> Recipe:
+        if self.encoder == "gat" and self.hidden % self.heads:
+            raise ValueError(f"hidden={self.hidden} cannot be divided over heads={self.heads}")
+        return self
+
+
+RECIPES = ("default", "paper")
+
+
+def make_recipe(name: str = "default", **changes: Any) -> Recipe:
+    """The recipe ``default`` (our best) or ``paper`` (the paper's letter) with changes; values may be text."""
+    if name not in RECIPES:
+        raise ProtGNNError(f"Expected a recipe of {', '.join(RECIPES)} (got {name!r})")
+    values: dict[str, Any] = {}
+    if name == "paper":
+        for key, field in Recipe.model_fields.items():
+            extra = field.json_schema_extra
+            if isinstance(extra, dict) and "paper" in extra:
+                values[key] = extra["paper"]
+    for key in changes:
+        if key not in Recipe.model_fields:
+            near = difflib.get_close_matches(key, Recipe.model_fields, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(Recipe.model_fields)}"
+            raise ProtGNNError(f"There is no recipe key {key!r}{hint}")
+    try:
+        return Recipe(**{**values, **changes})
+    except ValidationError as error:
+        raise ProtGNNError("\n".join(_sentence(problem) for problem in error.errors())) from None
+
+
+def _sentence(problem: Any) -> str:
+    key = ".".join(str(part) for part in problem["loc"]) or "recipe"
+    message = problem["msg"].removeprefix("Value error, ")
+    return f"Recipe key {key}: {message} (got {problem['input']!r})" if problem["loc"] else f"Recipe: {message}"
+
+
+def parse_settings(settings: list[str]) -> dict[str, str]:
+    """``["epochs=40", "lr=0.01"]`` → ``{"epochs": "40", "lr": "0.01"}``."""
+    found = {}
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip() or not value.strip():
+            raise ProtGNNError(f"Expected --set key=value (got {setting!r})")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Recipe keys from a TOML or JSON file."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except OSError as error:
+        raise ProtGNNError(f"Cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise ProtGNNError(f"{path} is neither TOML nor JSON: {error}") from None
+    if not isinstance(values, dict):
+        raise ProtGNNError(f"Expected {path} to hold keys and values (got a {type(values).__name__})")
+    return values

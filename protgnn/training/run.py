@@ -1,0 +1,172 @@
+"""Run directories: one trained model and all that is needed to trust, reload and resume it.
+
+======================  =====================================================================================
+``run.json``            recipe, schema and origin of the data, split, scores, and the checksum of every file
+``model.safetensors``   the weights
+``log.csv``             one row per epoch
+``state.safetensors``   where unfinished training stands; removed when it is done
+``tensorboard/``        the same curves for TensorBoard, where it is installed
+======================  =====================================================================================
+
+Opening one runs nobody's code: tensors are safetensors, everything else is JSON with a schema version.
+``run.json`` is written last, so a directory without a finished one is a run that did not finish.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+from torch import Tensor, nn, tensor
+
+from protgnn.errors import ProtGNNError, RunError
+from protgnn.graphs.schema import Schema
+from protgnn.graphs.splits import Split
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.build import build
+from protgnn.training.files import csv_text, sha256, write_bytes, write_json, write_text
+from protgnn.training.recipe import Recipe, make_recipe
+from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
+from protgnn.version import VERSION
+
+RUN_FILE, MODEL_FILE = "run.json", "model.safetensors"
+RUN_VERSION = 1
+
+
+@dataclass(frozen=True)
+class DataCard:
+    """Which data a run was trained on: enough to read it again and to tell whether it changed."""
+
+    source: str
+    fingerprint: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Everything in ``run.json``."""
+
+    recipe: Recipe
+    schema: Schema
+    data: DataCard | None = None
+    split: Split | None = None
+    finished: bool = False
+    scores: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        parts = None
+        if self.split is not None:
+            parts = {name: getattr(self.split, name).tolist() for name in ("train", "valid", "test")}
+        return {
+            "schema_version": RUN_VERSION,
+            "protgnn_version": VERSION,
+            "finished": self.finished,
+            "recipe": self.recipe.model_dump(),
+            "schema": self.schema.to_json(),
+            "data": None if self.data is None else vars(self.data),
+            "scores": self.scores,
+            "split": parts,
+        }
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Run:
+        split = content["split"]
+        return cls(
+            recipe=make_recipe(**content["recipe"]),
+            schema=Schema.from_json(content["schema"]),
+            data=None if content["data"] is None else DataCard(**content["data"]),
+            split=None if split is None else Split(**{name: tensor(part) for name, part in split.items()}),
+            finished=content["finished"],
+            scores=content["scores"],
+        )
+
+
+def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, state: TrainingState | None = None) -> None:
+    """Write a run; with a model it is finished and sealed by checksums, without one it is only begun."""
+    files = {}
+    if model is not None:
+        weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+        write_bytes(folder / MODEL_FILE, safetensors.torch.save(weights))
+        write_text(folder / LOG_FILE, csv_text([] if state is None else state.rows))
+        files = {name: sha256(folder / name) for name in (MODEL_FILE, LOG_FILE)}
+    content = {**run.to_json(), "files": files}
+    write_json(folder / RUN_FILE, {**content, "checksum": _checksum(content)})
+    if model is not None:
+        (folder / STATE_FILE).unlink(missing_ok=True)
+
+
+def read_run(folder: Path) -> Run:
+    """Read and check ``run.json``, and that the files it names are the ones it was written with."""
+    path = folder / RUN_FILE
+    if not folder.is_dir():
+        raise RunError(f"There is no run directory {folder}: make one with `protgnn train … --out {folder}`")
+    if not path.is_file():
+        raise RunError(f"{folder} is not a run directory: it has no {RUN_FILE}")
+    try:
+        content = json.loads(path.read_bytes())
+        if content["schema_version"] != RUN_VERSION:
+            version = content["schema_version"]
+            raise RunError(f"{path} has schema version {version}, this protgnn reads {RUN_VERSION}: upgrade protgnn")
+        claimed = content.pop("checksum")
+        if claimed != _checksum(content):
+            raise RunError(f"{path} was changed after it was written: restore it or train again")
+        for name, expected in content["files"].items():
+            if not (folder / name).is_file():
+                raise RunError(f"{folder / name} is missing: restore it or train again")
+            if sha256(folder / name) != expected:
+                raise RunError(f"{folder / name} was changed after it was written: restore it or train again")
+        return Run.from_json(content)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunError(f"{path} is damaged ({error}): restore it or train again") from None
+
+
+def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphClassifier, Run]:
+    """The trained model of a finished run, ready to predict, and what it was made from."""
+    run = read_run(folder)
+    if not run.finished:
+        raise RunError(f"{folder} holds training that did not finish: continue it with `protgnn train … --resume`")
+    try:
+        weights: dict[str, Tensor] = safetensors.torch.load_file(folder / MODEL_FILE)
+        model = build(run.recipe, run.schema, encoder)
+        model.load_state_dict(weights)
+    except (OSError, RuntimeError, safetensors.SafetensorError) as error:
+        raise RunError(f"{folder / MODEL_FILE} does not fit its recipe: {error}") from None
+    return model.eval(), run
+
+
+def differences(recipe: Recipe, other: Recipe) -> str:
+    """The keys in which two recipes differ, in words."""
+    mine, theirs = recipe.model_dump(), other.model_dump()
+    return ", ".join(f"{key} was {mine[key]} and is now {theirs[key]}" for key in mine if mine[key] != theirs[key])
+
+
+def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingState | None:
+    """Make the directory ready for training; the state to go on from where ``resume`` finds one."""
+    if (folder / RUN_FILE).exists() and resume:
+        before = read_run(folder)
+        if before.finished:
+            raise RunError(f"{folder} is finished: nothing to resume")
+        changed = differences(before.recipe, run.recipe)
+        if changed:
+            raise ProtGNNError(f"Cannot resume {folder} with another recipe: {changed}")
+        if before.data is not None and run.data is not None and before.data.fingerprint != run.data.fingerprint:
+            raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
+        return TrainingState.load(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ProtGNNError(f"{folder} is a file: choose another --out")
+    if (folder / RUN_FILE).exists() and not overwrite:
+        raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
+    if folder.exists() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
+        raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    write_run(folder, run)
+    return None
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,106 @@
+"""The state of unfinished training: one safetensors file, so that it is whole or not there."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import safetensors
+import safetensors.torch
+import torch
+from torch import Tensor
+
+from protgnn.errors import RunError
+from protgnn.training.files import csv_text, write_bytes, write_text
+
+STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
+STATE_VERSION = 1
+
+
+@dataclass
+class TrainingState:
+    """Where training stands after ``epoch`` epochs."""
+
+    epoch: int = 0
+    best_epoch: int = 0
+    best_accuracy: float = -1.0
+    best_loss: float = float("inf")
+    rows: list[dict[str, float]] = field(default_factory=list)
+    model: dict[str, Tensor] = field(default_factory=dict)
+    best: dict[str, Tensor] = field(default_factory=dict)
+    optimizer: dict[str, Tensor] = field(default_factory=dict)
+
+    def improves(self, accuracy: float, loss: float) -> bool:
+        """A higher validation accuracy, or the same with a lower loss."""
+        return accuracy > self.best_accuracy or (accuracy == self.best_accuracy and loss < self.best_loss)
+
+    def summary(self) -> str:
+        """The last epoch in a few words, for a progress bar."""
+        row = self.rows[-1]
+        return f"loss {row['loss']:.3f}  accuracy {row['valid_accuracy']:.3f} (best {self.best_accuracy:.3f})"
+
+    def save(self, folder: Path) -> None:
+        """Write the state and, for people to watch, the log so far."""
+        numbers = {
+            "version": STATE_VERSION,
+            "epoch": self.epoch,
+            "best_epoch": self.best_epoch,
+            "best_accuracy": self.best_accuracy,
+            "best_loss": self.best_loss,
+            "rows": self.rows,
+        }
+        tensors = {
+            f"{part}/{name}": tensor.detach().cpu().contiguous()
+            for part in ("model", "best", "optimizer")
+            for name, tensor in getattr(self, part).items()
+        }
+        write_bytes(folder / STATE_FILE, safetensors.torch.save(tensors, {"state": json.dumps(numbers)}))
+        write_text(folder / LOG_FILE, csv_text(self.rows))
+
+    @classmethod
+    def load(cls, folder: Path) -> TrainingState | None:
+        """The stored state, none if there is none."""
+        path = folder / STATE_FILE
+        if not path.exists():
+            return None
+        try:
+            with safetensors.safe_open(path, "pt") as file:  # type: ignore[no-untyped-call]
+                numbers: dict[str, Any] = json.loads(file.metadata()["state"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}
+            if numbers.pop("version") != STATE_VERSION:
+                raise RunError(f"{path} was written by another version: start again without --resume")
+            state = cls(**numbers)
+        except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
+            raise RunError(f"{path} is damaged ({error}): start again without --resume") from None
+        for key, tensor in tensors.items():
+            part, _, name = key.partition("/")
+            getattr(state, part)[name] = tensor
+        return state
+
+
+def copy_of(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A copy on the CPU that training does not change."""
+    return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Adam's moments and step counts as named tensors."""
+    state = optimizer.state_dict()["state"]
+    return {
+        f"{number}/{name}": torch.as_tensor(value).detach().cpu().clone()
+        for number, values in state.items()
+        for name, value in values.items()
+    }
+
+
+def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor]) -> None:
+    """Put back what ``optimizer_tensors`` took."""
+    full = optimizer.state_dict()
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, _, name = key.partition("/")
+        state.setdefault(int(number), {})[name] = tensor
+    full["state"] = state
+    optimizer.load_state_dict(full)
