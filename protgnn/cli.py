@@ -45,11 +45,18 @@ def data_list(as_json: Json = False) -> None:
     if as_json:
         _print_json([vars(entry) for entry in entries])
         return
-    table = Table("name", "task", "what it is", "here now", box=None, header_style="bold")
+    table = Table("name", "task", "what it is", "here now", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    table.columns[0].no_wrap = True
+    motifs = []
     for entry in entries:
-        table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "download")
+        if ":" in entry.name:
+            motifs.append(entry.name.partition(":")[2])
+        else:
+            table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "download")
     out.print(table)
-    out.print("\nYour own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path.")
+    out.print(f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.")
+    out.print("Any TUDataset or MoleculeNet name: downloaded where there is a network.")
+    out.print("Your own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path.")
 
 
 @data_app.command("show")
@@ -73,8 +80,8 @@ def data_show(
     table = Table(box=None, show_header=False)
     for key, value in figures.items():
         if isinstance(value, dict):
-            value = ", ".join(f"{part} {count}" for part, count in value.items())
-        table.add_row(key.replace("_", " "), f"{value:.2f}" if isinstance(value, float) else str(value))
+            value = ", ".join(f"{part} {_short(number)}" for part, number in value.items())
+        table.add_row(key.replace("_", " "), _short(value))
     out.print(table)
     for note in data.notes:
         out.print(f"note: {note}", markup=False)
@@ -243,6 +250,12 @@ def _print_scores(scores: dict[str, Any], title: str) -> None:
         table.add_row(name, str(figures["n"]), *shown)
     out.print(table)
     out.print(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def _print_json(content: Any) -> None:

@@ -68,7 +68,7 @@ class TrainingState:
         try:
             with safetensors.safe_open(path, "pt") as file:  # type: ignore[no-untyped-call]
                 numbers: dict[str, Any] = json.loads(file.metadata()["state"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}
+                tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             if numbers.pop("version") != STATE_VERSION:
                 raise RunError(f"{path} was written by another version: start again without --resume")
             state = cls(**numbers)
