@@ -71,7 +71,7 @@ class GATLayer(nn.Module):
         nn.init.xavier_uniform_(self.attend)
 
     def forward(self, x: Tensor, around: Neighbours) -> Tensor:
-        hidden = self.linear(x).view(len(x), self.heads, -1)
+        hidden = self.linear(x).unflatten(1, (self.heads, self.attend.shape[2]))
         sending, receiving = (hidden * self.attend[:, None]).sum(-1)  # [N, A] each
         logit = sending[around.source] + receiving[around.target]
         if self.edge_logit is not None:

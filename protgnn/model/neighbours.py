@@ -66,7 +66,7 @@ class Neighbours:
 
     def __init__(self, batch: Batch, presence: Presence | None = None) -> None:
         source, target = batch.edge_index
-        self.num_nodes = len(batch.x)
+        self.num_nodes, self.dtype = len(batch.x), batch.x.dtype
         weight = None if presence is None else presence.edge
         if presence is not None and presence.node is not None:
             ends = presence.node[source] * presence.node[target]
@@ -93,15 +93,17 @@ class Neighbours:
     @cached_property
     def ones(self) -> Tensor:
         """The weight of every edge where nothing is absent, ``[E]``."""
-        return torch.ones(len(self.source), device=self.source.device) if self.present is None else self.present
+        if self.present is not None:
+            return self.present
+        return torch.ones(len(self.source), dtype=self.dtype, device=self.source.device)
 
     @cached_property
     def gcn_weight(self) -> tuple[Tensor, Tensor]:
         """Entries of D̂^-½ Â D̂^-½ (Eq. 1): one per edge ``[E]`` and the diagonal ``[N]``; D̂ counts presence."""
         if self.present is None:
-            degree = self.target_ptr.diff().to(torch.float32) + 1
+            degree = self.target_ptr.diff().to(self.dtype) + 1
         else:
-            degree = torch.ones(self.num_nodes, device=self.present.device).index_add(0, self.target, self.present)
+            degree = self.present.new_ones(self.num_nodes).index_add(0, self.target, self.present)
         root = degree.rsqrt()
         return root[self.source] * root[self.target] * self.ones, 1 / degree
 
