@@ -145,7 +145,7 @@ def evaluate(
             graphs = read_for_prediction(data, made.schema, **columns, say=_note)
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
-    scores = score_on(model, graphs, made.schema)
+    scores = score_on(model, graphs, made.schema, made.prototypes)
     if as_json:
         _print_json(scores)
     else:
@@ -182,6 +182,27 @@ def predict(
 
 
 @app.command()
+def prototypes(run: RunFolder, as_json: Json = False) -> None:
+    """Print what a model knows: every prototype, its subgraph, weight, support.  Example: protgnn prototypes runs/demo"""
+    from protgnn.training.run import read_run
+
+    made = read_run(run)
+    if made.prototypes is None:
+        raise ProtGNNError(f"{run} has no prototypes: it holds a plain model or training that did not finish")
+    names = made.schema.class_names
+    if as_json:
+        _print_json([{"class": names[card.label], **vars(card)} for card in made.prototypes.cards])
+        return
+    table = Table("class", "weight", "support", "nodes", "of", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for card in made.prototypes.cards:
+        nodes = " ".join(str(node) for node in card.nodes)
+        source = card.name or f"graph {card.graph}"
+        table.add_row(names[card.label], f"{card.weight:.2f}", str(card.support), nodes, source)
+    out.print(table)
+    out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
+
+
+@app.command()
 def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
 ) -> None:
@@ -213,6 +234,7 @@ def _train(
 ) -> dict[str, Any]:
     from protgnn.graphs.datasets import fingerprint, load
     from protgnn.progress import ProgressBar
+    from protgnn.training.recipe import total_epochs
     from protgnn.training.run import DataCard, Run
     from protgnn.training.train import Parts, train_in
 
@@ -224,7 +246,7 @@ def _train(
     )
     run = Run(recipe, dataset.graphs.schema, card, dataset.split_)
     parts = Parts(dataset.train, dataset.valid, dataset.test)
-    with ProgressBar("Training", recipe.epochs, err) as bar:
+    with ProgressBar("Training", total_epochs(recipe), err) as bar:
         _, done = train_in(
             folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
         )
@@ -250,6 +272,10 @@ def _print_scores(scores: dict[str, Any], title: str) -> None:
         table.add_row(name, str(figures["n"]), *shown)
     out.print(table)
     out.print(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
+    if "median_similarity" in scores:
+        out.print(
+            f"median similarity to the nearest prototype of the predicted class {scores['median_similarity']:.2f}"
+        )
 
 
 def _short(value: Any) -> str:

@@ -21,9 +21,9 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import hold_out
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.recipe import make_recipe
+from protgnn.training.recipe import make_recipe, total_epochs
 from protgnn.training.run import Run, load_model, write_run
-from protgnn.training.train import Parts, train
+from protgnn.training.train import Parts, Trained, train
 
 
 class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -62,17 +62,17 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept, held = self._hold_out(labelled)
         else:
             kept, held = labelled, self._validation(validation, labelled.schema)
-        self.model_, state, scores = self._train(Parts(kept, held), recipe, module)
-        self.history_ = state.rows
-        self.run_ = Run(recipe, labelled.schema, finished=True, scores=scores)
+        trained = self._train(Parts(kept, held), recipe, module)
+        self.model_, self.history_ = trained.model, trained.state.rows
+        self.run_ = Run(recipe, labelled.schema, finished=True, scores=trained.scores, prototypes=trained.prototypes)
         return self
 
-    def _train(self, parts: Parts, recipe: Any, module: nn.Module | None) -> Any:
+    def _train(self, parts: Parts, recipe: Any, module: nn.Module | None) -> Trained:
         if not self.verbose:
             return train(parts, recipe, module)
         from protgnn.progress import ProgressBar
 
-        with ProgressBar("Training", recipe.epochs) as bar:
+        with ProgressBar("Training", total_epochs(recipe)) as bar:
             return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
 
     def _hold_out(self, graphs: GraphSet) -> tuple[GraphSet, GraphSet]:

@@ -54,6 +54,22 @@ class Batch:
         """Nodes per graph, ``[B]``."""
         return torch.bincount(self.node_graph, minlength=self.num_graphs)
 
+    def joined(self, other: Batch) -> Batch:
+        """This batch's graphs followed by the other's; labels are left behind."""
+        nodes, graphs = len(self.x), self.num_graphs
+
+        def both(mine: Tensor | None, theirs: Tensor | None, shift: int = 0) -> Tensor | None:
+            return None if mine is None or theirs is None else torch.cat([mine, theirs + shift if shift else theirs])
+
+        return Batch(
+            torch.cat([self.x, other.x]),
+            torch.cat([self.edge_index, other.edge_index + nodes], dim=1),
+            torch.cat([self.node_graph, other.node_graph + graphs]),
+            graphs + other.num_graphs,
+            both(self.edge_attr, other.edge_attr),
+            targets=both(self.targets, other.targets, nodes),
+        )
+
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
 

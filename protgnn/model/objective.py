@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, normalize
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Weights λ1, λ2, λ3 of the three costs, the margin of the separation and s_max of the diversity."""
+
+    cluster: float = 0.10
+    separation: float = 0.05
+    diversity: float = 0.01
+    threshold: float = 0.3
+    margin: float | None = None
+
+
+def objective(logits: Tensor, distance: Tensor, prototypes: Tensor, y: Tensor, classes: Tensor, costs: Costs) -> Tensor:
+    """Eq. 3 for logits ``[B, C]`` of squared distances ``[B, K]`` to prototypes ``[K, H]`` of classes ``[K]``."""
+    return (
+        cross_entropy(logits, y)
+        + costs.cluster * cluster(distance, y, classes)
+        + costs.separation * separation(distance, y, classes, costs.margin)
+        + costs.diversity * diversity(prototypes, classes, costs.threshold)
+    )
 
 
 def cluster(distance: Tensor, y: Tensor, classes: Tensor) -> Tensor:

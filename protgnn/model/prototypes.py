@@ -25,14 +25,14 @@ class PrototypeHead(nn.Module):
 
     classes: Tensor
 
-    def __init__(self, width: int, num_classes: int, per_class: int = 5, epsilon: float = 1e-4) -> None:
+    def __init__(self, width: int, classes: Tensor, num_classes: int, epsilon: float = 1e-4) -> None:
         super().__init__()
         self.epsilon = epsilon
-        self.register_buffer("classes", torch.arange(num_classes).repeat_interleave(per_class))
-        self.vectors = nn.Parameter(torch.rand(num_classes * per_class, width))
-        self.last = nn.Linear(num_classes * per_class, num_classes, bias=False)
+        self.register_buffer("classes", classes)
+        self.vectors = nn.Parameter(torch.rand(len(classes), width))
+        self.last = nn.Linear(len(classes), num_classes, bias=False)
         with torch.no_grad():
-            self.last.weight.copy_(nn.functional.one_hot(self.classes, num_classes).t())
+            self.last.weight.copy_(nn.functional.one_hot(classes, num_classes).t())
 
     def distances(self, h: Tensor) -> Tensor:
         """``[B, H] → [B, K]``."""
@@ -46,3 +46,11 @@ class PrototypeHead(nn.Module):
         """``[B, K] → [B, C]``."""
         result: Tensor = self.last(similarity(distance, self.epsilon))
         return result
+
+    def keep(self, chosen: Tensor) -> None:
+        """Keep only the prototypes of ``chosen [K']`` and their weights."""
+        self.classes = self.classes[chosen]
+        self.vectors = nn.Parameter(self.vectors.detach()[chosen])
+        weight = self.last.weight.detach()[:, chosen]
+        self.last = nn.Linear(len(chosen), len(weight), bias=False)
+        self.last.weight = nn.Parameter(weight.contiguous())

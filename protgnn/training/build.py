@@ -5,23 +5,38 @@ from __future__ import annotations
 import copy
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from protgnn.errors import ProtGNNError
 from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.encoders import Encoder
 from protgnn.model.foreign import ForeignEncoder, pyg_encoder
+from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.chance import seed_for
 from protgnn.training.recipe import Recipe
 
 
-def build(recipe: Recipe, schema: Schema, module: nn.Module | None = None) -> GraphClassifier:
-    """The model of a recipe for data of that schema; ``module`` is the encoder where the recipe says custom."""
+def build(
+    recipe: Recipe, schema: Schema, module: nn.Module | None = None, classes: Tensor | None = None
+) -> GraphClassifier:
+    """The model of a recipe for data of that schema.
+
+    ``module`` is the encoder where the recipe says custom; ``classes [K]`` are the classes of the prototypes where
+    pruning has left other than the recipe's number.
+    """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_for(recipe.seed, "weights"))
         encoder = _encoder(recipe, schema, module)
-        return GraphClassifier(encoder, recipe.readout, nn.Linear(encoder.width_out, schema.num_classes))
+        return GraphClassifier(encoder, recipe.readout, _head(recipe, schema, encoder.width_out, classes))
+
+
+def _head(recipe: Recipe, schema: Schema, width: int, classes: Tensor | None) -> nn.Linear | PrototypeHead:
+    if recipe.head == "plain":
+        return nn.Linear(width, schema.num_classes)
+    if classes is None:
+        classes = torch.arange(schema.num_classes).repeat_interleave(recipe.prototypes)
+    return PrototypeHead(width, classes, schema.num_classes, recipe.epsilon)
 
 
 def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encoder | ForeignEncoder:

@@ -10,6 +10,7 @@ from torch.nn.functional import cross_entropy
 
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead, similarity
 
 EVALUATION_BATCH = 512
 
@@ -43,4 +44,31 @@ def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, 
         "loss": float(cross_entropy(logits, y)),
         "n": len(y),
         "per_class": per_class,
+    }
+
+
+@torch.no_grad()
+def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dict[str, float]:
+    """Three of the four promises, as figures.
+
+    ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
+    largest difference between summed contributions and logits. ``median_similarity``: of the graphs to the nearest
+    prototype of the class they are predicted to be.
+    """
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    alone = torch.cat([model.embed(anchors[number].batch()) for number in range(len(anchors))])
+    gaps, nearest = [], []
+    for batch in graphs.batches(EVALUATION_BATCH):
+        logits = model(batch)
+        similar = similarity(head.distances(model.embed(batch)), head.epsilon)
+        contribution = similar[:, None, :] * head.last.weight[None]  # [B, C, K]
+        gaps.append((contribution.sum(2) - logits).abs().max())
+        foreign = head.classes[None] != logits.argmax(1)[:, None]
+        nearest.append(similar.masked_fill(foreign, -torch.inf).max(1).values)
+    return {
+        "prototype_error": float((alone - head.vectors).abs().max()),
+        "sum_error": float(torch.stack(gaps).max()),
+        "median_similarity": float(torch.cat(nearest).median()),
     }

@@ -1,10 +1,17 @@
-"""The training loop."""
+"""Algorithm 1, told as stages.
+
+*Learn*: every epoch minimises Eq. 3; after T_p epochs the prototypes are projected every τ epochs. Then the ending
+that the paper leaves out and exact prototypes need. *Project*: the best state so far is restored and every prototype
+becomes the embedding of a training subgraph. *Anchored*: all but the prototypes goes on learning, while each prototype
+stays the embedding of its own subgraph under the changing encoder. *Refine*: the last layer alone, on similarities
+that no longer move. The plain model only learns.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,9 +23,15 @@ from torch.nn.functional import cross_entropy
 from protgnn.errors import ProtGNNError
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.objective import Costs, objective
+from protgnn.model.prototypes import PrototypeHead, squared_distances
+from protgnn.search.projection import Projection, project
+from protgnn.search.tree import SearchSettings
+from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe
+from protgnn.training.refine import idle_prototypes, refine, similarities
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0
@@ -36,69 +49,217 @@ def fit(
     state: TrainingState | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainingState:
-    """Train in place until the last epoch or early stop, and leave the model with its best weights.
+    """Train in place and leave the model as it is exported: best weights, exact prototypes.
 
     With a ``folder`` the state is kept there as training goes on; a ``state`` read from there continues it.
     """
-    fabric = _fabric(recipe, folder, state)
-    optimizer: Any = torch.optim.Adam(
-        model.parameters(), recipe.lr, weight_decay=recipe.weight_decay, fused=fabric.device.type in ("cpu", "cuda")
-    )
-    state = state or TrainingState()
-    if state.epoch:
-        model.load_state_dict(state.model)
-    wrapped, optimizer = fabric.setup(model, optimizer)
-    if state.epoch:
-        restore_optimizer(optimizer, state.optimizer)
-    light = replace(train, names=None, node_truth=None)
-    saved = time.monotonic()
-
+    training = _Training(model, train, valid, recipe, folder, state or TrainingState(), on_epoch)
     with torch.random.fork_rng():
-        while not _finished(state, recipe):
-            epoch = state.epoch + 1
-            torch.manual_seed(seed_for(recipe.seed, "dropout", epoch))
-            order = torch.randperm(len(train), generator=generator_for(recipe.seed, "shuffle", epoch))
-            loss, accuracy = _train_epoch(wrapped, optimizer, fabric, _shuffled(light, order, recipe.batch_size))
-            valid_loss, valid_accuracy = _validate(model, valid, fabric.device)
+        training.learn()
+        if isinstance(model.head, PrototypeHead):
+            training.anchor()
+            training.refine()
+    model.cpu().eval()
+    return training.state
+
+
+class _Training:
+    """The model and everything that changes with it from one epoch to the next."""
+
+    def __init__(
+        self,
+        model: GraphClassifier,
+        train: GraphSet,
+        valid: GraphSet,
+        recipe: Recipe,
+        folder: Path | None,
+        state: TrainingState,
+        on_epoch: OnEpoch | None,
+    ) -> None:
+        self.model, self.recipe, self.folder, self.state, self.on_epoch = model, recipe, folder, state, on_epoch
+        self.train, self.valid = replace(train, names=None, node_truth=None), valid
+        self.fabric = _fabric(recipe, folder, state)
+        self.costs = Costs(
+            recipe.cluster,
+            recipe.separation,
+            recipe.diversity,
+            recipe.diversity_threshold,
+            recipe.separation_margin or None,
+        )
+        self.anchors: Batch | None = None
+        if state.model:
+            model.load_state_dict(state.model)
+        elif isinstance(model.head, PrototypeHead):
+            self._place_prototypes(model.head)
+        self.wrapped = self.fabric.setup_module(model)
+        self.wrapped.mark_forward_method("embed")
+        self.saved = time.monotonic()
+
+    def learn(self) -> None:
+        """The stage of the paper: Eq. 3, with a projection every τ epochs after T_p."""
+        if self.state.stage != "learn":
+            return
+        self._epochs(self.recipe.epochs)
+        self.model.load_state_dict(self.state.best)
+
+    def anchor(self) -> None:
+        """Project the best prototypes, then let all else learn while each stays on its subgraph."""
+        state = self.state
+        if state.stage == "learn":
+            state.sources = [asdict(source) for source in self._project().sources]
+            state.begin("anchored")
+        self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
+        if state.epoch == state.stage_start:
+            self._onto_anchors()
+            self._keep_if_best(*self._validate())
+        self._epochs(self.recipe.anchored_epochs)
+        self.model.load_state_dict(state.best)
+
+    def refine(self) -> None:
+        """Train the last layer alone on the similarities of the exported prototypes; drop idle ones if asked to."""
+        head = self.model.head
+        assert isinstance(head, PrototypeHead) and self.valid.y is not None
+        refine(self.model.cpu(), self.train, self.valid, self.recipe)
+        if self.recipe.prune:
+            idle = idle_prototypes(head, similarities(self.model, self.valid), self.valid.y)
+            kept = [number for number in range(len(head.classes)) if number not in idle]
+            head.keep(torch.tensor(kept))
+            self.state.sources = [self.state.sources[number] for number in kept]
+
+    def _epochs(self, epochs: int) -> None:
+        """Run the epochs that are left of a stage."""
+        state, recipe = self.state, self.recipe
+        fused = self.fabric.device.type in ("cpu", "cuda")
+        adam = torch.optim.Adam(self.model.parameters(), recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
+        optimizer = self.fabric.setup_optimizers(adam)
+        if state.optimizer:
+            restore_optimizer(optimizer, state.optimizer)
+        while not state.finished(epochs, recipe.patience):
+            state.epoch += 1
+            loss, accuracy = self._train_epoch(optimizer)
             if not loss < float("inf"):
-                raise ProtGNNError(f"The loss of epoch {epoch} is not a number: try a smaller lr than {recipe.lr}")
-            row = {
-                "epoch": epoch,
-                "loss": loss,
-                "accuracy": accuracy,
-                "valid_loss": valid_loss,
-                "valid_accuracy": valid_accuracy,
-            }
-            state.epoch = epoch
-            state.rows.append(row)
-            fabric.log_dict({key: value for key, value in row.items() if key != "epoch"}, step=epoch)
-            if state.improves(valid_accuracy, valid_loss):
-                state.best_epoch, state.best_accuracy, state.best_loss = epoch, valid_accuracy, valid_loss
-                state.best = copy_of(model.state_dict())
-            if folder is not None and (time.monotonic() - saved > SAVE_SECONDS or _finished(state, recipe)):
-                state.model, state.optimizer = copy_of(model.state_dict()), optimizer_tensors(optimizer)
-                state.save(folder)
-                saved = time.monotonic()
-            if on_epoch is not None:
-                on_epoch(state)
-    model.cpu()
-    model.load_state_dict(state.best)
-    model.eval()
-    return state
+                raise ProtGNNError(
+                    f"The loss of epoch {state.epoch} is not a number: try a smaller lr than {recipe.lr}"
+                )
+            if self.anchors is not None:
+                self._onto_anchors()
+            elif self._projects_now():
+                self._project()
+            valid_loss, valid_accuracy = self._validate()
+            self._keep_if_best(valid_loss, valid_accuracy)
+            row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
+            self.fabric.log_dict(row, step=state.epoch)
+            state.rows.append({"epoch": state.epoch, **row})
+            if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, recipe.patience):
+                self._save(optimizer)
+            if self.on_epoch is not None:
+                self.on_epoch(state)
+
+    def _train_epoch(self, optimizer: Any) -> tuple[float, float]:
+        """One pass over the training graphs; mean loss and accuracy on the way."""
+        self.wrapped.train()
+        epoch = self.state.epoch
+        torch.manual_seed(seed_for(self.recipe.seed, "dropout", epoch))
+        order = torch.randperm(len(self.train), generator=generator_for(self.recipe.seed, "shuffle", epoch))
+        total = correct = torch.zeros(())
+        for batch in _shuffled(self.train, order, self.recipe.batch_size):
+            batch = batch.to(self.fabric.device)
+            optimizer.zero_grad(set_to_none=True)
+            assert batch.y is not None
+            loss, logits = self._loss(batch, batch.y)
+            self.fabric.backward(loss)
+            optimizer.step()
+            total = total + loss.detach().cpu() * batch.num_graphs
+            correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
+        return float(total) / len(order), float(correct) / len(order)
+
+    def _loss(self, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Eq. 3 (cross-entropy alone for the plain model) and the logits of a batch."""
+        head = self.model.head
+        if not isinstance(head, PrototypeHead):
+            logits = self.wrapped(batch)
+            return cross_entropy(logits, y), logits
+        if self.anchors is None:
+            h, prototypes = self.wrapped.embed(batch), head.vectors
+        else:
+            both = self.wrapped.embed(batch.joined(self.anchors))
+            h, prototypes = both[: batch.num_graphs], both[batch.num_graphs :]
+        distance = squared_distances(h, prototypes)
+        logits = head.logits(distance)
+        return objective(logits, distance, prototypes, y, head.classes, self.costs), logits
+
+    def _projects_now(self) -> bool:
+        epoch, recipe = self.state.epoch, self.recipe
+        due = epoch > recipe.projection_start and epoch % recipe.projection_period == 0
+        return due and isinstance(self.model.head, PrototypeHead)
+
+    @torch.no_grad()
+    def _project(self) -> Projection:
+        """Move every prototype onto the nearest subgraph of a training graph of its class."""
+        head, recipe = self.model.head, self.recipe
+        assert isinstance(head, PrototypeHead)
+        self.model.eval()
+        settings = SearchSettings(
+            recipe.search_iterations,
+            recipe.search_exploration,
+            recipe.search_children,
+            recipe.search_min_nodes,
+            recipe.search_max_nodes,
+            recipe.epsilon,
+            recipe.seed,
+        )
+        found = project(
+            self.train,
+            head.vectors.detach().cpu(),
+            head.classes.cpu(),
+            lambda batch: self.model.embed(batch.to(self.fabric.device)).cpu(),
+            settings,
+            candidates=recipe.candidates or None,
+        )
+        head.vectors.copy_(found.vectors)
+        return found
+
+    @torch.no_grad()
+    def _place_prototypes(self, head: PrototypeHead) -> None:
+        """Before the first epoch: prototypes are the embeddings of random training graphs of their class."""
+        self.model.eval()
+        chosen = random_graphs(self.train, head.classes, generator_for(self.recipe.seed, "prototypes"))
+        head.vectors.copy_(self.model.embed(self.train.batch(chosen)))
+
+    @torch.no_grad()
+    def _onto_anchors(self) -> None:
+        """Set every prototype to the embedding of its subgraph, as the exported model would compute it."""
+        assert isinstance(self.model.head, PrototypeHead) and self.anchors is not None
+        self.model.eval()
+        self.model.head.vectors.copy_(self.model.embed(self.anchors))
+
+    def _validate(self) -> tuple[float, float]:
+        """Loss and accuracy on the validation graphs."""
+        assert self.valid.y is not None
+        logits = predict_logits(self.model, self.valid, self.fabric.device)
+        correct = (logits.argmax(1) == self.valid.y).float().mean()
+        return float(cross_entropy(logits, self.valid.y)), float(correct)
+
+    def _keep_if_best(self, loss: float, accuracy: float) -> None:
+        state = self.state
+        if state.improves(accuracy, loss):
+            state.best_epoch, state.best_accuracy, state.best_loss = state.epoch, accuracy, loss
+            state.best = copy_of(self.model.state_dict())
+
+    def _save(self, optimizer: Any) -> None:
+        if self.folder is not None:
+            self.state.model, self.state.optimizer = copy_of(self.model.state_dict()), optimizer_tensors(optimizer)
+            self.state.save(self.folder)
+            self.saved = time.monotonic()
 
 
-def _finished(state: TrainingState, recipe: Recipe) -> bool:
-    stale = state.epoch - state.best_epoch
-    return state.epoch >= recipe.epochs or (recipe.patience > 0 and stale >= recipe.patience)
-
-
-def _fabric(recipe: Recipe, folder: Path | None, state: TrainingState | None) -> Any:
+def _fabric(recipe: Recipe, folder: Path | None, state: TrainingState) -> Any:
     from lightning_fabric import Fabric
     from lightning_fabric.loggers.tensorboard import TensorBoardLogger
 
     loggers: list[Any] = []
     if folder is not None and find_spec("tensorboard") is not None:
-        purge = state.epoch + 1 if state else None
+        purge = state.epoch + 1 if state.epoch else None
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version="", purge_step=purge))
     return Fabric(accelerator=recipe.accelerator, devices=1, precision=recipe.precision, loggers=loggers)
 
@@ -108,29 +269,3 @@ def _shuffled(graphs: GraphSet, order: Tensor, size: int) -> Iterator[Batch]:
     step = max(SHUFFLED_AT_ONCE // size, 1) * size
     for start in range(0, len(order), step):
         yield from graphs[order[start : start + step]].batches(size)
-
-
-def _train_epoch(model: Any, optimizer: Any, fabric: Any, batches: Iterator[Batch]) -> tuple[float, float]:
-    """One pass over the training graphs; mean loss and accuracy on the way."""
-    model.train()
-    total = correct = torch.zeros(())
-    count = 0
-    for batch in batches:
-        batch = batch.to(fabric.device)
-        optimizer.zero_grad(set_to_none=True)
-        logits = model(batch)
-        assert batch.y is not None
-        loss = cross_entropy(logits, batch.y)
-        fabric.backward(loss)
-        optimizer.step()
-        with torch.no_grad():
-            total = total + loss.detach().cpu() * batch.num_graphs
-            correct = correct + (logits.argmax(1) == batch.y).sum().cpu()
-        count += batch.num_graphs
-    return float(total) / count, float(correct) / count
-
-
-def _validate(model: GraphClassifier, graphs: GraphSet, device: torch.device) -> tuple[float, float]:
-    assert graphs.y is not None
-    logits = predict_logits(model, graphs, device)
-    return float(cross_entropy(logits, graphs.y)), float((logits.argmax(1) == graphs.y).float().mean())

@@ -35,7 +35,39 @@ class Recipe(BaseModel):
     dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
     readout: ReadoutName = knob("mean", "how node embeddings become one: sum, mean or max", paper="max")
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
-    head: Literal["plain", "prototypes"] = knob("plain", "plain: a linear layer")
+    head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
+
+    # prototypes and the objective, Eq. 2 to 6
+    prototypes: int = knob(5, "prototypes per class m", paper=5, ge=1, le=1000)
+    epsilon: float = knob(1e-4, "ε of the similarity log((d + 1) / (d + ε)), Eq. 2", paper=1e-4, gt=0, lt=1)
+    cluster: float = knob(0.10, "weight λ1 of the cluster cost, Eq. 4", paper=0.10, ge=0)
+    separation: float = knob(0.05, "weight λ2 of the separation cost, Eq. 5", paper=0.05, ge=0)
+    separation_margin: float = knob(
+        4.0,
+        "squared distance beyond which a foreign prototype is far enough; 0: unbounded, to the letter",
+        paper=0,
+        ge=0,
+    )
+    diversity: float = knob(0.01, "weight λ3 of the diversity cost, Eq. 6", paper=0.01, ge=0)
+    diversity_threshold: float = knob(0.3, "cosine s_max that prototypes of a class may have", paper=0.3, ge=-1, le=1)
+
+    # projection and the ending of Algorithm 1
+    projection_start: int = knob(100, "first epoch T_p after which prototypes are projected", paper=100, ge=0)
+    projection_period: int = knob(50, "epochs τ from one projection to the next", paper=50, ge=1)
+    candidates: int = knob(4, "training graphs searched per prototype, nearest first; 0: all", ge=0)
+    search_iterations: int = knob(20, "iterations of the tree search", paper=20, ge=1)
+    search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
+    search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
+    search_min_nodes: int = knob(5, "a subgraph of so many nodes is a leaf, N_min", paper=5, ge=1)
+    search_max_nodes: int = knob(10, "nodes a prototype's subgraph has at the most", ge=1)
+    anchored_epochs: int = knob(
+        100,
+        "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns",
+        paper=0,
+        ge=0,
+    )
+    refine_steps: int = knob(200, "last steps, of the last layer alone on the frozen similarities", ge=0)
+    prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
 
     # optimisation
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
@@ -60,6 +92,14 @@ class Recipe(BaseModel):
         if value not in ("gcn", "gin", "gat", "custom") and not value.startswith("pyg:"):
             raise ValueError("expected gcn, gin, gat, custom or pyg:<class of torch_geometric.nn.models>")
         return value
+
+    @model_validator(mode="after")
+    def _leaves_fit(self) -> Recipe:
+        if self.search_min_nodes > self.search_max_nodes:
+            raise ValueError(
+                f"search_min_nodes={self.search_min_nodes} is above search_max_nodes={self.search_max_nodes}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _heads_divide_hidden(self) -> Recipe:
@@ -96,6 +136,11 @@ def _sentence(problem: Any) -> str:
     key = ".".join(str(part) for part in problem["loc"]) or "recipe"
     message = problem["msg"].removeprefix("Value error, ")
     return f"Recipe key {key}: {message} (got {problem['input']!r})" if problem["loc"] else f"Recipe: {message}"
+
+
+def total_epochs(recipe: Recipe) -> int:
+    """Epochs of all stages, at the most."""
+    return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:

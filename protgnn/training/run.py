@@ -3,6 +3,7 @@
 ======================  =====================================================================================
 ``run.json``            recipe, schema and origin of the data, split, scores, and the checksum of every file
 ``model.safetensors``   the weights
+``prototypes.…``        the subgraphs of the prototypes, as safetensors; what each is stands in ``run.json``
 ``log.csv``             one row per epoch
 ``state.safetensors``   where unfinished training stands; removed when it is done
 ``tensorboard/``        the same curves for TensorBoard, where it is installed
@@ -25,16 +26,18 @@ import safetensors.torch
 from torch import Tensor, nn, tensor
 
 from protgnn.errors import ProtGNNError, RunError
+from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import Split
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.build import build
 from protgnn.training.files import csv_text, sha256, write_bytes, write_json, write_text
+from protgnn.training.prototypes import PrototypeCard, Prototypes
 from protgnn.training.recipe import Recipe, make_recipe
 from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
 from protgnn.version import VERSION
 
-RUN_FILE, MODEL_FILE = "run.json", "model.safetensors"
+RUN_FILE, MODEL_FILE, PROTOTYPE_FILE = "run.json", "model.safetensors", "prototypes.safetensors"
 RUN_VERSION = 1
 
 
@@ -57,6 +60,7 @@ class Run:
     split: Split | None = None
     finished: bool = False
     scores: dict[str, Any] = field(default_factory=dict)
+    prototypes: Prototypes | None = None
 
     def to_json(self) -> dict[str, Any]:
         parts = None
@@ -70,12 +74,14 @@ class Run:
             "schema": self.schema.to_json(),
             "data": None if self.data is None else vars(self.data),
             "scores": self.scores,
+            "prototypes": None if self.prototypes is None else [vars(card) for card in self.prototypes.cards],
             "split": parts,
         }
 
     @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Run:
+    def from_json(cls, content: dict[str, Any], subgraphs: GraphSet | None = None) -> Run:
         split = content["split"]
+        cards = tuple(PrototypeCard(**card) for card in content["prototypes"] or ())
         return cls(
             recipe=make_recipe(**content["recipe"]),
             schema=Schema.from_json(content["schema"]),
@@ -83,6 +89,7 @@ class Run:
             split=None if split is None else Split(**{name: tensor(part) for name, part in split.items()}),
             finished=content["finished"],
             scores=content["scores"],
+            prototypes=None if subgraphs is None else Prototypes(cards, subgraphs),
         )
 
 
@@ -93,7 +100,11 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
         weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
         write_bytes(folder / MODEL_FILE, safetensors.torch.save(weights))
         write_text(folder / LOG_FILE, csv_text([] if state is None else state.rows))
-        files = {name: sha256(folder / name) for name in (MODEL_FILE, LOG_FILE)}
+        names = [MODEL_FILE, LOG_FILE]
+        if run.prototypes is not None:
+            write_bytes(folder / PROTOTYPE_FILE, safetensors.torch.save(_tensors(run.prototypes.subgraphs)))
+            names.append(PROTOTYPE_FILE)
+        files = {name: sha256(folder / name) for name in names}
     content = {**run.to_json(), "files": files}
     write_json(folder / RUN_FILE, {**content, "checksum": _checksum(content)})
     if model is not None:
@@ -120,8 +131,21 @@ def read_run(folder: Path) -> Run:
                 raise RunError(f"{folder / name} is missing: restore it or train again")
             if sha256(folder / name) != expected:
                 raise RunError(f"{folder / name} was changed after it was written: restore it or train again")
-        return Run.from_json(content)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        subgraphs = None
+        if PROTOTYPE_FILE in content["files"]:
+            tensors: dict[str, Any] = safetensors.torch.load_file(folder / PROTOTYPE_FILE)
+            names = tuple(card["name"] or "" for card in content["prototypes"])
+            subgraphs = GraphSet(**tensors, names=names, schema=Schema.from_json(content["schema"]))
+        return Run.from_json(content, subgraphs)
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        safetensors.SafetensorError,
+    ) as error:
         raise RunError(f"{path} is damaged ({error}): restore it or train again") from None
 
 
@@ -132,7 +156,8 @@ def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphCla
         raise RunError(f"{folder} holds training that did not finish: continue it with `protgnn train … --resume`")
     try:
         weights: dict[str, Tensor] = safetensors.torch.load_file(folder / MODEL_FILE)
-        model = build(run.recipe, run.schema, encoder)
+        classes = None if run.prototypes is None else tensor([card.label for card in run.prototypes.cards])
+        model = build(run.recipe, run.schema, encoder, classes)
         model.load_state_dict(weights)
     except (OSError, RuntimeError, safetensors.SafetensorError) as error:
         raise RunError(f"{folder / MODEL_FILE} does not fit its recipe: {error}") from None
@@ -166,6 +191,10 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
     (folder / STATE_FILE).unlink(missing_ok=True)
     write_run(folder, run)
     return None
+
+
+def _tensors(graphs: GraphSet) -> dict[str, Tensor]:
+    return {name: value.contiguous() for name, value in vars(graphs).items() if isinstance(value, Tensor)}
 
 
 def _checksum(content: dict[str, Any]) -> str:

@@ -17,6 +17,7 @@ from protgnn.training.files import csv_text, write_bytes, write_text
 
 STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
 STATE_VERSION = 1
+TENSORS = ("model", "best", "optimizer")
 
 
 @dataclass
@@ -27,10 +28,23 @@ class TrainingState:
     best_epoch: int = 0
     best_accuracy: float = -1.0
     best_loss: float = float("inf")
+    stage: str = "learn"  # then "anchored"
+    stage_start: int = 0  # the epoch after which the stage began
+    sources: list[dict[str, Any]] = field(default_factory=list)  # the subgraphs of anchored prototypes
     rows: list[dict[str, float]] = field(default_factory=list)
     model: dict[str, Tensor] = field(default_factory=dict)
     best: dict[str, Tensor] = field(default_factory=dict)
     optimizer: dict[str, Tensor] = field(default_factory=dict)
+
+    def begin(self, stage: str) -> None:
+        """Start the next stage: nothing of it has been seen yet, so anything is better."""
+        self.stage, self.stage_start, self.best_epoch = stage, self.epoch, self.epoch
+        self.best_accuracy, self.best_loss, self.optimizer = -1.0, float("inf"), {}
+
+    def finished(self, epochs: int, patience: int) -> bool:
+        """Whether the stage has had its epochs or (patience 0: never) waited long enough for a better one."""
+        waited = self.epoch - self.best_epoch
+        return self.epoch - self.stage_start >= epochs or (patience > 0 and waited >= patience)
 
     def improves(self, accuracy: float, loss: float) -> bool:
         """A higher validation accuracy, or the same with a lower loss."""
@@ -43,17 +57,11 @@ class TrainingState:
 
     def save(self, folder: Path) -> None:
         """Write the state and, for people to watch, the log so far."""
-        numbers = {
-            "version": STATE_VERSION,
-            "epoch": self.epoch,
-            "best_epoch": self.best_epoch,
-            "best_accuracy": self.best_accuracy,
-            "best_loss": self.best_loss,
-            "rows": self.rows,
-        }
+        numbers = {"version": STATE_VERSION}
+        numbers.update({name: value for name, value in vars(self).items() if name not in TENSORS})
         tensors = {
             f"{part}/{name}": tensor.detach().cpu().contiguous()
-            for part in ("model", "best", "optimizer")
+            for part in TENSORS
             for name, tensor in getattr(self, part).items()
         }
         write_bytes(folder / STATE_FILE, safetensors.torch.save(tensors, {"state": json.dumps(numbers)}))

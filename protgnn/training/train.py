@@ -12,9 +12,11 @@ from torch import nn
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.build import build
-from protgnn.training.evaluate import predict_logits, score
+from protgnn.training.evaluate import predict_logits, promises, score
 from protgnn.training.loop import fit
+from protgnn.training.prototypes import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
 from protgnn.training.run import Run, begin, write_run
 from protgnn.training.state import TrainingState
@@ -29,6 +31,16 @@ class Parts:
     test: GraphSet | None = None
 
 
+@dataclass(frozen=True)
+class Trained:
+    """A trained model, how training went, how good it is, and its prototypes if it has any."""
+
+    model: GraphClassifier
+    state: TrainingState
+    scores: dict[str, Any]
+    prototypes: Prototypes | None
+
+
 def train(
     parts: Parts,
     recipe: Recipe,
@@ -36,18 +48,21 @@ def train(
     on_epoch: Callable[[TrainingState], None] | None = None,
     state: TrainingState | None = None,
     folder: Path | None = None,
-) -> tuple[GraphClassifier, TrainingState, dict[str, Any]]:
+) -> Trained:
     """Train a model; the scores are those of the exported model on each part."""
     schema = parts.train.schema
     model = build(recipe, schema, encoder)
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
+    prototypes = None
+    if isinstance(model.head, PrototypeHead):
+        prototypes = describe_prototypes(model, parts.train, state.sources)
     scores: dict[str, Any] = {
-        name: evaluate(model, graphs, schema)
+        name: evaluate(model, graphs, schema, prototypes)
         for name, graphs in (("train", parts.train), ("valid", parts.valid), ("test", parts.test))
         if graphs is not None
     }
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
-    return model, state, scores
+    return Trained(model, state, scores, prototypes)
 
 
 def train_in(
@@ -61,13 +76,16 @@ def train_in(
 ) -> tuple[GraphClassifier, Run]:
     """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
     before = begin(folder, run, resume, overwrite)
-    model, state, scores = train(parts, run.recipe, encoder, on_epoch, before, folder)
-    done = replace(run, finished=True, scores=scores)
-    write_run(folder, done, model, state)
-    return model, done
+    trained = train(parts, run.recipe, encoder, on_epoch, before, folder)
+    done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes)
+    write_run(folder, done, trained.model, trained.state)
+    return trained.model, done
 
 
-def evaluate(model: GraphClassifier, graphs: GraphSet, schema: Schema) -> dict[str, Any]:
-    """Accuracy, loss, size and per-class figures of a model on labelled graphs."""
+def evaluate(
+    model: GraphClassifier, graphs: GraphSet, schema: Schema, prototypes: Prototypes | None = None
+) -> dict[str, Any]:
+    """Accuracy, loss, size and per-class figures of a model on labelled graphs, and how it keeps its promises."""
     assert graphs.y is not None
-    return score(predict_logits(model, graphs), graphs.y, schema.class_names)
+    figures = score(predict_logits(model, graphs), graphs.y, schema.class_names)
+    return figures if prototypes is None else {**figures, **promises(model, graphs, prototypes.subgraphs)}

@@ -1,0 +1,54 @@
+"""What a trained model knows: every prototype with the training subgraph it is, its weight and its support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead
+from protgnn.training.anchors import anchors_of
+from protgnn.training.refine import similarities
+
+
+@dataclass(frozen=True)
+class PrototypeCard:
+    """One prototype in words and numbers.
+
+    ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of
+    a molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training
+    graphs it is nearest to.
+    """
+
+    label: int
+    graph: int
+    name: str | None
+    nodes: list[int]
+    weight: float
+    support: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """The K cards and, in the same order, the K subgraphs themselves."""
+
+    cards: tuple[PrototypeCard, ...]
+    subgraphs: GraphSet
+
+
+def describe_prototypes(model: GraphClassifier, train: GraphSet, sources: list[dict[str, Any]]) -> Prototypes:
+    """Cards and subgraphs of a trained model's prototypes, given where in the training graphs each comes from."""
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    support = torch.bincount(similarities(model, train).argmax(1), minlength=len(head.classes))
+    cards = []
+    weights = head.last.weight.detach()
+    for number, source in enumerate(sources):
+        label, graph = int(head.classes[number]), source["graph"]
+        name = None if train.names is None else train.names[graph]
+        weight = float(weights[label, number])
+        cards.append(PrototypeCard(label, graph, name, list(source["nodes"]), weight, int(support[number])))
+    return Prototypes(tuple(cards), anchors_of(train, sources))

@@ -1,0 +1,69 @@
+"""The last steps: the last layer alone on similarities that no longer move, and the pruning of idle prototypes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead, similarity
+from protgnn.training.evaluate import EVALUATION_BATCH
+from protgnn.training.recipe import Recipe
+
+REFINE_LR = 0.01
+
+
+def refine(model: GraphClassifier, train: GraphSet, valid: GraphSet, recipe: Recipe) -> None:
+    """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept."""
+    head = model.head
+    assert isinstance(head, PrototypeHead) and train.y is not None and valid.y is not None
+    similar, held = similarities(model, train), similarities(model, valid)
+    weight = head.last.weight.detach().clone().requires_grad_()
+    optimizer = torch.optim.Adam([weight], REFINE_LR)
+    best, best_weight = _merit(held @ weight.detach().t(), valid.y), weight.detach().clone()
+    for _ in range(recipe.refine_steps):
+        loss = cross_entropy(similar @ weight.t(), train.y)
+        (weight.grad,) = torch.autograd.grad(loss, weight)
+        optimizer.step()
+        merit = _merit(held @ weight.detach().t(), valid.y)
+        if merit > best:
+            best, best_weight = merit, weight.detach().clone()
+    with torch.no_grad():
+        head.last.weight.copy_(best_weight)
+
+
+def idle_prototypes(head: PrototypeHead, held: Tensor, y: Tensor) -> list[int]:
+    """Prototypes that can go, one after the other, without lowering the accuracy on ``held [G, K]``.
+
+    Each class keeps one at least; of several that can go, the one whose going costs least in loss goes first.
+    """
+    kept = list(range(len(head.classes)))
+    weight = head.last.weight.detach()
+    floor = _merit(held @ weight.t(), y)[0]
+    while True:
+        classes = head.classes[kept].tolist()
+        trials = []
+        for place, number in enumerate(kept):
+            rest = kept[:place] + kept[place + 1 :]
+            if classes.count(classes[place]) > 1:
+                trials.append((*_merit(held[:, rest] @ weight[:, rest].t(), y), -number))
+        if not trials or max(trials)[0] < floor:
+            return [number for number in range(len(head.classes)) if number not in kept]
+        kept.remove(-max(trials)[2])
+
+
+@torch.no_grad()
+def similarities(model: GraphClassifier, graphs: GraphSet) -> Tensor:
+    """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    parts = [head.distances(model.embed(batch)) for batch in graphs.batches(EVALUATION_BATCH)]
+    return similarity(torch.cat(parts), head.epsilon)
+
+
+def _merit(logits: Tensor, y: Tensor) -> tuple[float, float]:
+    """Accuracy, then minus the loss: higher is better."""
+    return float((logits.argmax(1) == y).float().mean()), -float(cross_entropy(logits, y))
