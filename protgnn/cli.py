@@ -183,7 +183,7 @@ def predict(
 
 @app.command()
 def prototypes(run: RunFolder, as_json: Json = False) -> None:
-    """Print what a model knows: every prototype, its subgraph, weight, support.  Example: protgnn prototypes runs/demo"""
+    """Print what a model knows: each prototype and its subgraph.  Example: protgnn prototypes runs/demo"""
     from protgnn.training.run import read_run
 
     made = read_run(run)

@@ -1,0 +1,106 @@
+"""Held-out accuracy over random splits, beside the paper's: the cells of its Table 1 that we can run.
+
+``python -m benchmarks.accuracy --data mutag bbbp --heads plain prototypes``. Every (data, encoder, head, seed) is one
+run of the default recipe on the random 80/10/10 split of that seed; each is stored as soon as it is done, so an
+interrupted benchmark goes on where it stopped. Two processes share the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import statistics
+import time
+from typing import Any
+
+from benchmarks.outcome import RESULTS, table, write
+
+SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 5, "ba-2motifs": 5, "benzene": 5}
+PAPER = {  # Table 1: accuracy of the original GNN and of ProtGNN
+    ("mutag", "gcn"): {"plain": 73.3, "prototypes": 76.7},
+    ("mutag", "gin"): {"plain": 93.3, "prototypes": 90.7},
+    ("mutag", "gat"): {"plain": 75.0, "prototypes": 78.3},
+    ("bbbp", "gcn"): {"plain": 84.6, "prototypes": 89.4},
+    ("bbbp", "gin"): {"plain": 86.2, "prototypes": 86.5},
+    ("bbbp", "gat"): {"plain": 83.0, "prototypes": 85.9},
+}
+Task = tuple[str, str, str, int, dict[str, str]]
+
+
+def run(task: Task) -> tuple[str, dict[str, Any]]:
+    """One training run; the figures are those of the exported model on the test part."""
+    import torch
+
+    from protgnn.graphs.datasets import load
+    from protgnn.training.recipe import make_recipe
+    from protgnn.training.train import Parts, train
+
+    torch.set_num_threads(1)
+    data, encoder, head, seed, settings = task
+    start = time.perf_counter()
+    parts = load(data).with_split("random", seed)
+    recipe = make_recipe(encoder=encoder, head=head, seed=seed, split="random", **settings)
+    scores = train(Parts(parts.train, parts.valid, parts.test), recipe).scores
+    figures = {key: scores["test"][key] for key in FIGURES if key in scores["test"]}
+    extra = {"valid_accuracy": scores["valid"]["accuracy"], "epochs": scores["epochs"]}
+    return key_of(task), {**figures, **extra, "seconds": round(time.perf_counter() - start, 1)}
+
+
+FIGURES = ("accuracy", "loss", "n", "prototype_error", "sum_error", "median_similarity")
+
+
+def key_of(task: Task) -> str:
+    """The name under which a run is stored."""
+    data, encoder, head, seed, settings = task
+    changes = "".join(f" {key}={value}" for key, value in sorted(settings.items()))
+    return f"{data} {encoder} {head} {seed}{changes}"
+
+
+def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
+    """A row per (data, encoder, head): mean ± std over the splits."""
+    rows = []
+    for data, encoder, head in dict.fromkeys(task[:3] for task in tasks):
+        runs = [done[key_of(task)] for task in tasks if task[:3] == (data, encoder, head)]
+        accuracy = [100 * one["accuracy"] for one in runs]
+        row: dict[str, Any] = {"data": data, "encoder": encoder, "head": head, "splits": len(runs)}
+        row["accuracy"] = f"{statistics.mean(accuracy):.2f} ± {statistics.pstdev(accuracy):.2f}"
+        row["paper"] = PAPER.get((data, encoder), {}).get(head, "-")
+        for name, pick in (("prototype_error", max), ("sum_error", max), ("median_similarity", min)):
+            row[name] = f"{pick(one[name] for one in runs):.2g}" if head == "prototypes" else "-"
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", nargs="+", default=["mutag", "bbbp"])
+    parser.add_argument("--encoders", nargs="+", default=["gcn", "gin", "gat"])
+    parser.add_argument("--heads", nargs="+", default=["plain", "prototypes"])
+    parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
+    parser.add_argument("--name", default="accuracy", help="results file")
+    parser.add_argument("--processes", type=int, default=2)
+    chosen = parser.parse_args()
+    settings = dict(item.split("=", 1) for item in chosen.set)
+    tasks: list[Task] = [
+        (data, encoder, head, seed, settings)
+        for data in chosen.data
+        for encoder in chosen.encoders
+        for head in chosen.heads
+        for seed in range(SPLITS.get(data, 5))
+    ]
+    path = RESULTS / f"{chosen.name}.json"
+    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    left = [task for task in tasks if key_of(task) not in done]
+    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
+        for key, figures in pool.imap_unordered(run, left):
+            done[key] = figures
+            write(chosen.name, {"runs": done})
+            print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
+    rows = summary(done, tasks)
+    print(table(rows))
+    write(chosen.name, {"summary": rows, "runs": done})
+
+
+if __name__ == "__main__":
+    main()
