@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from protgnn.errors import ProtGNNError
@@ -76,15 +77,15 @@ def data_show(
         described = {"name": data.name, "description": data.description, "origin": data.origin}
         _print_json({**described, **figures, "notes": data.notes})
         return
-    out.print(f"[bold]{data.name}[/bold]  {data.description}\nfrom: {data.origin}\n")
+    out.print(f"[bold]{escape(data.name)}[/bold]  {data.description}\nfrom: {escape(data.origin)}\n", soft_wrap=True)
     table = Table(box=None, show_header=False)
     for key, value in figures.items():
         if isinstance(value, dict):
             value = ", ".join(f"{part} {_short(number)}" for part, number in value.items())
-        table.add_row(key.replace("_", " "), _short(value))
+        table.add_row(key.replace("_", " "), escape(_short(value)))
     out.print(table)
     for note in data.notes:
-        out.print(f"note: {note}", markup=False)
+        out.print(f"note: {note}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -111,7 +112,7 @@ def train(
         _print_json(scores)
         return
     _print_scores(scores["test"], "held-out test graphs")
-    out.print(f"run: {out_folder}", markup=False)
+    out.print(f"run: {out_folder}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -178,7 +179,7 @@ def predict(
         sys.stdout.write(csv_text(rows))
     if output is not None:
         write_text(output, csv_text(rows))
-        err.print(f"{len(rows)} predictions written to {output}", markup=False)
+        err.print(f"{len(rows)} predictions written to {output}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -197,7 +198,7 @@ def prototypes(run: RunFolder, as_json: Json = False) -> None:
     for card in made.prototypes.cards:
         nodes = " ".join(str(node) for node in card.nodes)
         source = card.name or f"graph {card.graph}"
-        table.add_row(names[card.label], f"{card.weight:.2f}", str(card.support), nodes, source)
+        table.add_row(escape(names[card.label]), f"{card.weight:.2f}", str(card.support), nodes, escape(source))
     out.print(table)
     out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
 
@@ -211,8 +212,8 @@ def demo(
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
     scores = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
     _print_scores(scores["test"], "held-out test graphs")
-    out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False)
-    out.print(f'  protgnn predict {out_folder} "CC(=O)Nc1ccc(O)cc1"', markup=False)
+    out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False, soft_wrap=True)
+    out.print(f'  protgnn predict {out_folder} "CC(=O)Nc1ccc(O)cc1"', markup=False, soft_wrap=True)
 
 
 def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str], config: Path | None) -> Recipe:
@@ -269,9 +270,13 @@ def _print_scores(scores: dict[str, Any], title: str) -> None:
     table = Table("class", "graphs", "recall", "precision", box=None, header_style="bold")
     for name, figures in scores["per_class"].items():
         shown = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
-        table.add_row(name, str(figures["n"]), *shown)
+        table.add_row(escape(name), str(figures["n"]), *shown)
     out.print(table)
-    out.print(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
+    out.print(
+        f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}",
+        markup=False,
+        soft_wrap=True,
+    )
     if "median_similarity" in scores:
         out.print(
             f"median similarity to the nearest prototype of the predicted class {scores['median_similarity']:.2f}"
@@ -289,7 +294,7 @@ def _print_json(content: Any) -> None:
 
 
 def _note(text: str) -> None:
-    err.print(f"note: {text}", markup=False)
+    err.print(f"note: {text}", markup=False, soft_wrap=True)
 
 
 def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from protgnn.errors import DataError
+from protgnn.errors import DataError, ProtGNNError
 from protgnn.graphs.checks import check
 from protgnn.graphs.new_input import conform
 from protgnn.graphs.packed import GraphSet
@@ -56,7 +56,10 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Without ``validation`` graphs, a part of the training graphs is set aside to stop and choose by.
         """
         name, module = ("custom", self.encoder) if isinstance(self.encoder, nn.Module) else (self.encoder, None)
-        recipe = make_recipe(self.recipe, encoder=name, seed=self.seed, **(self.settings or {}))
+        settings = self.settings or {}
+        for key in {"encoder", "seed"} & set(settings):
+            raise ProtGNNError(f"Expected `{key}` as a parameter of its own (got it in `settings`)")
+        recipe = make_recipe(self.recipe, encoder=name, seed=self.seed, **settings)
         labelled, self.classes_ = _labelled(graphs, y)
         if validation is None:
             kept, held = self._hold_out(labelled)
@@ -64,7 +67,14 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept, held = labelled, self._validation(validation, labelled.schema)
         trained = self._train(Parts(kept, held), recipe, module)
         self.model_, self.history_ = trained.model, trained.state.rows
-        self.run_ = Run(recipe, labelled.schema, finished=True, scores=trained.scores, prototypes=trained.prototypes)
+        self.run_ = Run(
+            recipe,
+            labelled.schema,
+            finished=True,
+            scores=trained.scores,
+            prototypes=trained.prototypes,
+            labels=None if y is None else self.classes_.tolist(),
+        )
         return self
 
     def _train(self, parts: Parts, recipe: Any, module: nn.Module | None) -> Trained:
@@ -90,7 +100,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_logits(self, graphs: Any) -> np.ndarray:
         """The model's logits, ``[G, C]``."""
         check_is_fitted(self, "model_")
-        new = conform(check(_packed(graphs), training=False)[0], self.run_.schema)
+        unlabelled = replace(_packed(graphs), y=None)  # what they are labelled with does not matter here
+        new = conform(check(unlabelled, training=False)[0], self.run_.schema)
         return predict_logits(self.model_, new).numpy()
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
@@ -105,10 +116,15 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on labelled graphs; ``y`` replaces their labels."""
         packed = _packed(graphs)
-        truth = packed.y if y is None else y
-        if truth is None:
+        return float(super().score(packed, self._own_labels(packed) if y is None else np.asarray(y), sample_weight))
+
+    def _own_labels(self, graphs: GraphSet) -> np.ndarray:
+        """The labels that came with the graphs, matched by name to the classes of the model."""
+        check_is_fitted(self, "model_")
+        labelled = conform(check(graphs, training=False)[0], self.run_.schema)
+        if labelled.y is None:
             raise DataError("Expected labelled graphs to score on (got graphs without labels)")
-        return float(super().score(packed, np.asarray(truth), sample_weight))
+        return np.asarray(self.classes_[labelled.y.numpy()])
 
     def save(self, folder: str | Path) -> None:
         """Write a run directory that ``from_run`` and the command line open."""
@@ -122,7 +138,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = run.recipe.model_dump(exclude={"encoder", "seed"})
         loaded = cls(encoder if encoder is not None else run.recipe.encoder, settings=settings, seed=run.recipe.seed)
         loaded.model_, loaded.run_ = model, run
-        loaded.classes_ = np.arange(run.schema.num_classes)
+        loaded.classes_ = np.arange(run.schema.num_classes) if run.labels is None else np.asarray(run.labels)
         return loaded
 
 

@@ -25,8 +25,7 @@ class ForeignEncoder(nn.Module):
             raise ValueError(f"Expected {type(module).__name__} to have `out_channels`: give its output width instead")
         self.module, self.width_out = module, width
         accepted = inspect.signature(module.forward).parameters
-        supported = getattr(module, "supports_edge_attr", True)  # PyG's BasicGNN says so of itself
-        self.edge_features = edge_features if "edge_attr" in accepted and supported else 0
+        self.edge_features = edge_features if "edge_attr" in accepted and _takes_edge_attr(module) else 0
 
     def forward(self, batch: Batch, presence: Presence | None = None) -> Tensor:
         if presence is not None:
@@ -36,6 +35,14 @@ class ForeignEncoder(nn.Module):
         extra = {"edge_attr": batch.edge_attr} if self.edge_features else {}
         result: Tensor = self.module(batch.x, batch.edge_index, **extra)
         return result
+
+
+def _takes_edge_attr(module: nn.Module) -> bool:
+    """PyG's own models name ``edge_attr`` in any case: they take it where they were made with an ``edge_dim``."""
+    if not hasattr(module, "supports_edge_attr"):
+        return True
+    made_for = any(getattr(part, "edge_dim", None) is not None for part in module.modules())
+    return bool(module.supports_edge_attr) and made_for
 
 
 def pyg_encoder(
@@ -51,5 +58,6 @@ def pyg_encoder(
     if name not in known:
         raise ValueError(f"Expected a PyG model of {', '.join(sorted(known))} (got {name!r})")
     extra = {"edge_dim": edge_features} if edge_features and known[name].supports_edge_attr else {}
-    module = known[name](width_in, hidden, layers, dropout=dropout, norm="batch_norm", **extra)
+    norm = {"norm": "batch_norm", "norm_kwargs": {"allow_single_element": True}}  # a batch may be one node
+    module = known[name](width_in, hidden, layers, dropout=dropout, **norm, **extra)
     return ForeignEncoder(module, hidden, edge_features)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import glob
 import hashlib
 import io
 import json
@@ -13,12 +14,14 @@ from typing import Any
 
 from protgnn.errors import ProtGNNError
 
+_UNFINISHED = ".unfinished"
+
 
 def write_bytes(path: Path, content: bytes) -> None:
     """Write atomically: a reader sees the old file or the new one, never half of one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
     except OSError as error:
         raise ProtGNNError(f"Cannot write {path}: {error.strerror}") from None
     try:
@@ -34,6 +37,12 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove what processes that were killed while writing this file have left beside it."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
+        left.unlink(missing_ok=True)
 
 
 def write_text(path: Path, content: str) -> None:

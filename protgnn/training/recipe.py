@@ -111,7 +111,7 @@ class Recipe(BaseModel):
 RECIPES = ("default", "paper")
 
 
-def make_recipe(name: str = "default", **changes: Any) -> Recipe:
+def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
     """The recipe ``default`` (our best) or ``paper`` (the paper's letter) with changes; values may be text."""
     if name not in RECIPES:
         raise ProtGNNError(f"Expected a recipe of {', '.join(RECIPES)} (got {name!r})")

@@ -31,7 +31,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import Split
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.build import build
-from protgnn.training.files import csv_text, sha256, write_bytes, write_json, write_text
+from protgnn.training.files import csv_text, remove_unfinished, sha256, write_bytes, write_json, write_text
 from protgnn.training.prototypes import PrototypeCard, Prototypes
 from protgnn.training.recipe import Recipe, make_recipe
 from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
@@ -61,6 +61,8 @@ class Run:
     finished: bool = False
     scores: dict[str, Any] = field(default_factory=dict)
     prototypes: Prototypes | None = None
+    labels: list[Any] | None = None
+    """What the estimator's user calls the classes, where other than 0, 1, 2, …"""
 
     def to_json(self) -> dict[str, Any]:
         parts = None
@@ -76,6 +78,7 @@ class Run:
             "scores": self.scores,
             "prototypes": None if self.prototypes is None else [vars(card) for card in self.prototypes.cards],
             "split": parts,
+            "labels": self.labels,
         }
 
     @classmethod
@@ -90,6 +93,7 @@ class Run:
             finished=content["finished"],
             scores=content["scores"],
             prototypes=None if subgraphs is None else Prototypes(cards, subgraphs),
+            labels=content["labels"],
         )
 
 
@@ -172,6 +176,8 @@ def differences(recipe: Recipe, other: Recipe) -> str:
 
 def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingState | None:
     """Make the directory ready for training; the state to go on from where ``resume`` finds one."""
+    if resume or overwrite:
+        _sweep(folder)
     if (folder / RUN_FILE).exists() and resume:
         before = read_run(folder)
         if before.finished:
@@ -191,6 +197,12 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
     (folder / STATE_FILE).unlink(missing_ok=True)
     write_run(folder, run)
     return None
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process was just writing."""
+    for name in (RUN_FILE, MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, STATE_FILE):
+        remove_unfinished(folder / name)
 
 
 def _tensors(graphs: GraphSet) -> dict[str, Tensor]:

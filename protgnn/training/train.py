@@ -16,6 +16,7 @@ from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.build import build
 from protgnn.training.evaluate import predict_logits, promises, score
 from protgnn.training.loop import fit
+from protgnn.training.machine import check_machine
 from protgnn.training.prototypes import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
 from protgnn.training.run import Run, begin, write_run
@@ -50,6 +51,7 @@ def train(
     folder: Path | None = None,
 ) -> Trained:
     """Train a model; the scores are those of the exported model on each part."""
+    check_machine(recipe)
     schema = parts.train.schema
     model = build(recipe, schema, encoder)
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
@@ -75,6 +77,8 @@ def train_in(
     overwrite: bool = False,
 ) -> tuple[GraphClassifier, Run]:
     """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
+    check_machine(run.recipe)
+    build(run.recipe, run.schema, encoder)  # what cannot be built is refused before anything is written
     before = begin(folder, run, resume, overwrite)
     trained = train(parts, run.recipe, encoder, on_epoch, before, folder)
     done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes)
