@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-search bench-projection clean
+.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-letter bench-overhead \
+	bench-search bench-projection clean
 
 setup: $(READY)
 
@@ -33,7 +34,16 @@ bench-batching: setup
 	$(BIN)/python -m benchmarks.batching
 
 bench-plain: setup
-	$(BIN)/python -m benchmarks.plain
+	$(BIN)/python -m benchmarks.accuracy --data bbbp --heads plain
+
+bench-accuracy: setup
+	$(BIN)/python -m benchmarks.accuracy --data solubility mutag bbbp
+
+bench-letter: setup
+	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes
+
+bench-overhead: setup
+	$(BIN)/python -m benchmarks.overhead
 
 bench-search: setup
 	$(BIN)/python -m benchmarks.search

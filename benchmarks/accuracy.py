@@ -1,7 +1,7 @@
 """Held-out accuracy over random splits, beside the paper's: the cells of its Table 1 that we can run.
 
 ``python -m benchmarks.accuracy --data mutag bbbp --heads plain prototypes``. Every (data, encoder, head, seed) is one
-run of the default recipe on the random 80/10/10 split of that seed; each is stored as soon as it is done, so an
+run of a recipe on the random 80/10/10 split of that seed; each is stored as soon as it is done, so an
 interrupted benchmark goes on where it stopped. Two processes share the machine.
 """
 
@@ -25,7 +25,7 @@ PAPER = {  # Table 1: accuracy of the original GNN and of ProtGNN
     ("bbbp", "gin"): {"plain": 86.2, "prototypes": 86.5},
     ("bbbp", "gat"): {"plain": 83.0, "prototypes": 85.9},
 }
-Task = tuple[str, str, str, int, dict[str, str]]
+Task = tuple[str, str, str, int, str, dict[str, str]]
 
 
 def run(task: Task) -> tuple[str, dict[str, Any]]:
@@ -37,10 +37,10 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     from protgnn.training.train import Parts, train
 
     torch.set_num_threads(1)
-    data, encoder, head, seed, settings = task
+    data, encoder, head, seed, name, settings = task
     start = time.perf_counter()
     parts = load(data).with_split("random", seed)
-    recipe = make_recipe(encoder=encoder, head=head, seed=seed, split="random", **settings)
+    recipe = make_recipe(name, encoder=encoder, head=head, seed=seed, split="random", **settings)
     scores = train(Parts(parts.train, parts.valid, parts.test), recipe).scores
     figures = {key: scores["test"][key] for key in FIGURES if key in scores["test"]}
     extra = {"valid_accuracy": scores["valid"]["accuracy"], "epochs": scores["epochs"]}
@@ -52,9 +52,9 @@ FIGURES = ("accuracy", "loss", "n", "prototype_error", "sum_error", "median_simi
 
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
-    data, encoder, head, seed, settings = task
+    data, encoder, head, seed, recipe, settings = task
     changes = "".join(f" {key}={value}" for key, value in sorted(settings.items()))
-    return f"{data} {encoder} {head} {seed}{changes}"
+    return f"{data} {encoder} {head} {seed} {recipe}{changes}"
 
 
 def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
@@ -77,13 +77,14 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["mutag", "bbbp"])
     parser.add_argument("--encoders", nargs="+", default=["gcn", "gin", "gat"])
     parser.add_argument("--heads", nargs="+", default=["plain", "prototypes"])
+    parser.add_argument("--recipe", default="default")
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--name", default="accuracy", help="results file")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     settings = dict(item.split("=", 1) for item in chosen.set)
     tasks: list[Task] = [
-        (data, encoder, head, seed, settings)
+        (data, encoder, head, seed, chosen.recipe, settings)
         for data in chosen.data
         for encoder in chosen.encoders
         for head in chosen.heads
