@@ -109,7 +109,8 @@ class Neighbours:
 
     def sum(self, x: Tensor, weight: Tensor) -> Tensor:
         """``[N, H], [E] → [N, H]``: weighted sum of the neighbours' rows."""
-        result: Tensor = _WeightedSum.apply(x, weight, self)  # type: ignore[no-untyped-call]
+        with torch.autocast(x.device.type, enabled=False):  # the sparse product knows no half precision
+            result: Tensor = _WeightedSum.apply(x.to(weight.dtype), weight, self)  # type: ignore[no-untyped-call]
         return result
 
     def edge_sum(self, weight: Tensor) -> Tensor:

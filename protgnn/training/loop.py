@@ -177,16 +177,22 @@ class _Training:
         """Eq. 3 (cross-entropy alone for the plain model) and the logits of a batch."""
         head = self.model.head
         if not isinstance(head, PrototypeHead):
-            logits = self.wrapped(batch)
+            logits = head(self._embed(batch))
             return cross_entropy(logits, y), logits
         if self.anchors is None:
-            h, prototypes = self.wrapped.embed(batch), head.vectors
+            h, prototypes = self._embed(batch), head.vectors
         else:
-            both = self.wrapped.embed(batch.joined(self.anchors))
+            both = self._embed(batch.joined(self.anchors))
             h, prototypes = both[: batch.num_graphs], both[batch.num_graphs :]
         distance = squared_distances(h, prototypes)
         logits = head.logits(distance)
         return objective(logits, distance, prototypes, y, head.classes, self.costs), logits
+
+    def _embed(self, batch: Batch) -> Tensor:
+        """Embeddings in the recipe's precision; heads and costs are computed in full precision."""
+        with self.fabric.autocast():
+            h: Tensor = self.wrapped.embed(batch)
+        return h.float()
 
     def _projects_now(self) -> bool:
         epoch, recipe = self.state.epoch, self.recipe

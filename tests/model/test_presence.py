@@ -26,7 +26,7 @@ modes = pytest.mark.parametrize("training", [True, False], ids=["train", "eval"]
 
 @st.composite
 def masked_graphs(draw: st.DrawFn) -> tuple[GraphSet, Tensor, Tensor]:
-    """Random graphs (isolated and single nodes, loops, any order of edges) with a mask over nodes and one over edges."""
+    """Random graphs (isolated and single nodes, loops, any order of edges), a mask over nodes and one over edges."""
     graphs = replace(draw(graph_sets()), targets=None)
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
     chances = st.sampled_from([0.0, 0.3, 0.7, 1.0])

@@ -53,7 +53,7 @@ def test_a_reader_sees_the_old_or_the_new_file_but_never_half(tmp_path, monkeypa
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ProtGNNError, match="Cannot write .*file/a.txt"):
+    with pytest.raises(ProtGNNError, match=r"Cannot write .*file/a\.txt"):
         write_text(tmp_path / "file" / "a.txt", "")
     with pytest.raises(ProtGNNError, match="Is a directory"):
         write_text(tmp_path, "")
