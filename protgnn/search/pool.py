@@ -56,7 +56,8 @@ class Cutter:
             yield self._batch(owner[start:stop], kept[start:stop])
 
     def _batch(self, owner: np.ndarray, kept: np.ndarray) -> Batch:
-        subgraph, local = np.nonzero(kept)
+        # Contiguous copies: on the strided views of nonzero, PyTorch's scatter is forty times slower.
+        subgraph, local = np.stack(np.nonzero(kept))
         nodes = self._first[owner[subgraph]] + local
         number = np.cumsum(kept).reshape(kept.shape) - 1  # of a kept node within the batch
 

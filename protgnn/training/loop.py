@@ -28,6 +28,7 @@ from protgnn.model.prototypes import PrototypeHead, squared_distances
 from protgnn.search.projection import Projection, project
 from protgnn.search.tree import SearchSettings
 from protgnn.training.anchors import anchors_of, random_graphs
+from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe
@@ -93,6 +94,11 @@ class _Training:
             self._place_prototypes(model.head)
         self.wrapped = self.fabric.setup_module(model)
         self.wrapped.mark_forward_method("embed")
+        self.average = WeightAverage(model, recipe.averaging) if recipe.averaging else None
+        self.exported = model if self.average is None else self.average.model  # what is validated and kept
+        if self.average is not None and state.average:
+            self.exported.load_state_dict(state.average)
+            self.average.steps = state.average_steps
         self.saved = time.monotonic()
 
     def learn(self) -> None:
@@ -100,7 +106,7 @@ class _Training:
         if self.state.stage != "learn":
             return
         self._epochs(self.recipe.epochs)
-        self.model.load_state_dict(self.state.best)
+        self._restore_best()
 
     def anchor(self) -> None:
         """Project the best prototypes, then let all else learn while each stays on its subgraph."""
@@ -110,10 +116,10 @@ class _Training:
             state.begin("anchored")
         self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
         if state.epoch == state.stage_start:
-            self._onto_anchors()
+            self._onto(self.anchors)
             self._keep_if_best(*self._validate())
         self._epochs(self.recipe.anchored_epochs)
-        self.model.load_state_dict(state.best)
+        self._restore_best()
 
     def refine(self) -> None:
         """Train the last layer alone on the similarities of the exported prototypes; drop idle ones if asked to."""
@@ -142,9 +148,10 @@ class _Training:
                     f"The loss of epoch {state.epoch} is not a number: try a smaller lr than {recipe.lr}"
                 )
             if self.anchors is not None:
-                self._onto_anchors()
+                self._onto(self.anchors)
             elif self._projects_now():
-                self._project()
+                sources = [asdict(source) for source in self._project().sources]
+                self._onto(anchors_of(self.train, sources).batch().to(self.fabric.device))
             valid_loss, valid_accuracy = self._validate()
             self._keep_if_best(valid_loss, valid_accuracy)
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
@@ -169,6 +176,8 @@ class _Training:
             loss, logits = self._loss(batch, batch.y)
             self.fabric.backward(loss)
             optimizer.step()
+            if self.average is not None:
+                self.average.update()
             total = total + loss.detach().cpu() * batch.num_graphs
             correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
         return float(total) / len(order), float(correct) / len(order)
@@ -201,10 +210,10 @@ class _Training:
 
     @torch.no_grad()
     def _project(self) -> Projection:
-        """Move every prototype onto the nearest subgraph of a training graph of its class."""
-        head, recipe = self.model.head, self.recipe
+        """Find for every prototype the nearest subgraph of a training graph of its class."""
+        head, recipe = self.exported.head, self.recipe
         assert isinstance(head, PrototypeHead)
-        self.model.eval()
+        self.exported.eval()
         settings = SearchSettings(
             recipe.search_iterations,
             recipe.search_exploration,
@@ -214,16 +223,14 @@ class _Training:
             recipe.epsilon,
             recipe.seed,
         )
-        found = project(
+        return project(
             self.train,
             head.vectors.detach().cpu(),
             head.classes.cpu(),
-            lambda batch: self.model.embed(batch.to(self.fabric.device)).cpu(),
+            lambda batch: self.exported.embed(batch.to(self.fabric.device)).cpu(),
             settings,
             candidates=recipe.candidates or None,
         )
-        head.vectors.copy_(found.vectors)
-        return found
 
     @torch.no_grad()
     def _place_prototypes(self, head: PrototypeHead) -> None:
@@ -233,16 +240,23 @@ class _Training:
         head.vectors.copy_(self.model.embed(self.train.batch(chosen)))
 
     @torch.no_grad()
-    def _onto_anchors(self) -> None:
-        """Set every prototype to the embedding of its subgraph, as the exported model would compute it."""
-        assert isinstance(self.model.head, PrototypeHead) and self.anchors is not None
-        self.model.eval()
-        self.model.head.vectors.copy_(self.model.embed(self.anchors))
+    def _onto(self, subgraphs: Batch) -> None:
+        """Set every prototype to the embedding of its subgraph, for the exported and for the learning model."""
+        for model in {self.model, self.exported}:
+            assert isinstance(model.head, PrototypeHead)
+            model.eval()
+            model.head.vectors.copy_(model.embed(subgraphs))
+
+    def _restore_best(self) -> None:
+        """Go back to the best state of the stage; the average begins again from it."""
+        self.model.load_state_dict(self.state.best)
+        if self.average is not None:
+            self.average.restart()
 
     def _validate(self) -> tuple[float, float]:
         """Loss and accuracy on the validation graphs."""
         assert self.valid.y is not None
-        logits = predict_logits(self.model, self.valid, self.fabric.device)
+        logits = predict_logits(self.exported, self.valid, self.fabric.device)
         correct = (logits.argmax(1) == self.valid.y).float().mean()
         return float(cross_entropy(logits, self.valid.y)), float(correct)
 
@@ -250,11 +264,14 @@ class _Training:
         state = self.state
         if state.improves(accuracy, loss):
             state.best_epoch, state.best_accuracy, state.best_loss = state.epoch, accuracy, loss
-            state.best = copy_of(self.model.state_dict())
+            state.best = copy_of(self.exported.state_dict())
 
     def _save(self, optimizer: Any) -> None:
         if self.folder is not None:
             self.state.model, self.state.optimizer = copy_of(self.model.state_dict()), optimizer_tensors(optimizer)
+            if self.average is not None:
+                self.state.average = copy_of(self.exported.state_dict())
+                self.state.average_steps = self.average.steps
             self.state.save(self.folder)
             self.saved = time.monotonic()
 

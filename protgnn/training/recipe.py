@@ -76,6 +76,10 @@ class Recipe(BaseModel):
     lr: float = knob(0.001, "Adam's learning rate", paper=0.005, gt=0, le=1)
     weight_decay: float = knob(0.0, "Adam's weight decay", ge=0, le=1)
 
+    averaging: float = knob(
+        0.99, "decay of the running average of the weights that is validated and exported; 0: none", paper=0, ge=0, lt=1
+    )
+
     # data and chance
     split: Literal["random", "stratified", "scaffold", "given"] = knob(
         "stratified", "how train, validation and test parts are drawn", paper="random"

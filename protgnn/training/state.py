@@ -17,7 +17,7 @@ from protgnn.training.files import csv_text, write_bytes, write_text
 
 STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
 STATE_VERSION = 1
-TENSORS = ("model", "best", "optimizer")
+TENSORS = ("model", "average", "best", "optimizer")
 
 
 @dataclass
@@ -33,6 +33,8 @@ class TrainingState:
     sources: list[dict[str, Any]] = field(default_factory=list)  # the subgraphs of anchored prototypes
     rows: list[dict[str, float]] = field(default_factory=list)
     model: dict[str, Tensor] = field(default_factory=dict)
+    average: dict[str, Tensor] = field(default_factory=dict)
+    average_steps: int = 0
     best: dict[str, Tensor] = field(default_factory=dict)
     optimizer: dict[str, Tensor] = field(default_factory=dict)
 
