@@ -188,8 +188,9 @@ class _Training:
         if not isinstance(head, PrototypeHead):
             logits = head(self._embed(batch))
             return cross_entropy(logits, y), logits
+        prototypes: Tensor = head.vectors
         if self.anchors is None:
-            h, prototypes = self._embed(batch), head.vectors
+            h = self._embed(batch)
         else:
             both = self._embed(batch.joined(self.anchors))
             h, prototypes = both[: batch.num_graphs], both[batch.num_graphs :]
