@@ -111,7 +111,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, graphs: Any) -> np.ndarray:
         """The predicted class of each graph, ``[G]``, as in the labels it was fitted with."""
-        return np.asarray(self.classes_[self.predict_logits(graphs).argmax(1)])
+        best = self.predict_logits(graphs).argmax(1)
+        return np.asarray(self.classes_[best])
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on labelled graphs; ``y`` replaces their labels."""

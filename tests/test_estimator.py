@@ -1,0 +1,178 @@
+"""The estimator follows scikit-learn and gives back what it was given."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import protgnn
+from protgnn.errors import DataError, ProtGNNError
+from protgnn.graphs.schema import Schema
+
+QUICK = {"epochs": 2, "hidden": 8, "head": "plain"}
+
+
+@pytest.fixture
+def quick():
+    return protgnn.ProtGNNClassifier(settings=QUICK)
+
+
+@pytest.fixture(scope="module")
+def texts(molecules):
+    return np.array(molecules.graphs.schema.class_names)[molecules.graphs.y.numpy()]
+
+
+def test_parameters_go_in_and_come_out():
+    model = protgnn.ProtGNNClassifier(encoder="gat", recipe="paper", settings={"epochs": 3}, seed=4)
+    given = {"encoder": "gat", "recipe": "paper", "settings": {"epochs": 3}, "seed": 4}
+    assert given.items() <= model.get_params().items()
+    assert model.set_params(seed=9).seed == 9
+
+
+def test_a_clone_is_unfitted_and_learns_the_same(quick, molecules):
+    quick.fit(molecules.train)
+    twin = clone(quick)
+    assert not hasattr(twin, "model_")
+    np.testing.assert_array_equal(
+        twin.fit(molecules.train).predict_logits(molecules.test), quick.predict_logits(molecules.test)
+    )
+
+
+def test_probabilities_are_a_softmax_and_predictions_their_argmax(quick, molecules):
+    quick.fit(molecules.train, validation=molecules.valid)
+    chances = quick.predict_proba(molecules.test)
+    assert chances.shape == (len(molecules.test), 3)
+    np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(quick.predict(molecules.test), chances.argmax(1))
+    expected = (quick.predict(molecules.test) == molecules.test.y.numpy()).mean()
+    assert quick.score(molecules.test) == pytest.approx(expected)
+
+
+def test_cross_validation_works_with_own_and_with_text_labels(quick, molecules, texts):
+    own = cross_val_score(quick, molecules.graphs, molecules.graphs.y.numpy(), cv=2)
+    named = cross_val_score(quick, molecules.graphs, texts, cv=2)
+    np.testing.assert_array_equal(own, named)
+
+
+def test_a_grid_search_works(quick, molecules):
+    grid = GridSearchCV(quick, {"encoder": ["gcn", "gin"]}, cv=2, error_score="raise")
+    grid.fit(molecules.graphs, molecules.graphs.y.numpy())
+    assert grid.best_params_["encoder"] in ("gcn", "gin")
+    assert len(grid.predict(molecules.test)) == len(molecules.test)
+
+
+def test_text_labels_come_back_as_texts_also_from_a_run(quick, molecules, texts, tmp_path):
+    quick.fit(molecules.graphs, texts)
+    assert quick.classes_.tolist() == ["high", "low", "medium"]
+    assert set(quick.predict(molecules.graphs)) <= set(texts)
+    quick.save(tmp_path)
+    again = protgnn.ProtGNNClassifier.from_run(tmp_path)
+    np.testing.assert_array_equal(again.predict(molecules.graphs), quick.predict(molecules.graphs))
+    assert again.score(molecules.graphs, texts) == quick.score(molecules.graphs, texts)
+
+
+def test_number_labels_with_gaps_come_back_as_they_were(quick, molecules, tmp_path):
+    labels = molecules.graphs.y.numpy() * 10 + 5
+    quick.fit(molecules.graphs, labels).save(tmp_path)
+    again = protgnn.ProtGNNClassifier.from_run(tmp_path)
+    assert again.classes_.tolist() == [5, 15, 25]
+    assert again.predict(molecules.graphs).dtype.kind == "i"
+
+
+def test_a_saved_model_predicts_and_trains_the_same(quick, molecules, tmp_path):
+    quick.fit(molecules.train, validation=molecules.valid).save(tmp_path)
+    again = protgnn.ProtGNNClassifier.from_run(tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(molecules.test), quick.predict_proba(molecules.test))
+    retrained = clone(again).fit(molecules.train, validation=molecules.valid)
+    np.testing.assert_array_equal(retrained.predict_proba(molecules.test), quick.predict_proba(molecules.test))
+
+
+def test_a_run_of_the_command_line_opens(run_folder, molecules):
+    assert protgnn.ProtGNNClassifier.from_run(run_folder).predict(molecules.graphs).shape == (90,)
+
+
+def test_pyg_data_are_graphs_too(quick, molecules):
+    as_pyg = molecules.train.to_pyg()
+    quick.fit(as_pyg)
+    numbers = replace(molecules.train, names=None, schema=Schema(class_names=()))
+    expected = protgnn.ProtGNNClassifier(settings=QUICK).fit(numbers)
+    np.testing.assert_array_equal(quick.predict(as_pyg), expected.predict(numbers))
+    assert len(quick.predict(as_pyg[:1])) == 1
+
+
+def test_one_graph_and_a_list_of_graphs_are_graphs_too(quick, molecules):
+    quick.fit(molecules.train)
+    assert quick.predict(molecules.test[0]).shape == (1,)
+    np.testing.assert_array_equal(quick.predict(list(molecules.test)), quick.predict(molecules.test))
+
+
+def test_scores_match_classes_by_name_where_graphs_number_them_otherwise(quick, molecules):
+    quick.fit(molecules.train, validation=molecules.valid)
+    names = molecules.graphs.schema.class_names
+    turned = replace(
+        molecules.test,
+        y=len(names) - 1 - molecules.test.y,
+        schema=replace(molecules.test.schema, class_names=names[::-1]),
+    )
+    assert quick.score(turned) == quick.score(molecules.test)
+
+
+def test_the_history_has_a_row_per_epoch(quick, molecules):
+    assert [row["epoch"] for row in quick.fit(molecules.train).history_] == [1, 2]
+
+
+def test_verbose_shows_progress_and_changes_nothing(molecules, quick):
+    loud = protgnn.ProtGNNClassifier(settings=QUICK, verbose=True).fit(molecules.train)
+    quiet = quick.fit(molecules.train)
+    np.testing.assert_array_equal(loud.predict_logits(molecules.test), quiet.predict_logits(molecules.test))
+
+
+def test_what_is_not_fitted_does_not_predict(quick, molecules, tmp_path):
+    for call in (quick.predict, quick.predict_proba, quick.score):
+        with pytest.raises(NotFittedError):
+            call(molecules.test)
+    with pytest.raises(NotFittedError):
+        quick.save(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"epoch": 2}, "did you mean 'epochs'"),
+        ({"seed": 2}, "Expected `seed` as a parameter of its own"),
+        ({"encoder": "gin"}, "Expected `encoder` as a parameter of its own"),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(molecules, settings, message):
+    with pytest.raises(ProtGNNError, match=message):
+        protgnn.ProtGNNClassifier(settings=settings).fit(molecules.train)
+
+
+def test_wrong_labels_and_graphs_are_refused(quick, molecules):
+    unlabelled = replace(molecules.train, y=None)
+    with pytest.raises(DataError, match="a label for every graph"):
+        quick.fit(unlabelled)
+    with pytest.raises(DataError, match=r"each of 72 graphs \(got 3\)"):
+        quick.fit(molecules.train, [0, 1, 2])
+    with pytest.raises(DataError, match="Expected classes as labels"):
+        quick.fit(molecules.train, np.linspace(0, 1, len(molecules.train)))
+    with pytest.raises(DataError, match="one class"):
+        quick.fit(molecules.train, np.zeros(len(molecules.train), dtype=int))
+    with pytest.raises(DataError, match="Expected labelled validation graphs"):
+        quick.fit(molecules.train, validation=unlabelled)
+    with pytest.raises(DataError, match="torch_geometric Data at graph 0"):
+        quick.fit(["CCO"])
+    quick.fit(molecules.train)
+    with pytest.raises(DataError, match="labelled graphs to score on"):
+        quick.score(unlabelled)
+    narrow = replace(molecules.test, x=molecules.test.x[:, :3], schema=Schema())
+    with pytest.raises(DataError, match="node features and this input has 3"):
+        quick.predict(narrow)
+    broken = molecules.test.x.clone()
+    broken[0, 0] = torch.nan
+    with pytest.raises(DataError, match="graph 0"):
+        quick.predict(replace(molecules.test, x=broken))
