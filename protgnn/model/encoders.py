@@ -27,12 +27,8 @@ class GCNLayer(nn.Module):
         self.edge = nn.Linear(edge_features, width_out, bias=False) if edge_features else None
 
     def forward(self, x: Tensor, around: Neighbours) -> Tensor:
-        weight, diagonal = around.gcn_weight
-        if x.shape[1] < self.linear.out_features:  # sum the narrower side
-            out: Tensor = self.linear(around.sum(x, weight) + diagonal[:, None] * x)
-        else:
-            hidden = x @ self.linear.weight.t()
-            out = around.sum(hidden, weight) + diagonal[:, None] * hidden + self.linear.bias
+        weight = around.gcn_weight
+        out: Tensor = self.linear(around.sum(x, weight))
         return out if self.edge is None else out + self.edge(around.edge_sum(weight))
 
 
@@ -47,9 +43,9 @@ class GINLayer(nn.Module):
         self.edge = nn.Linear(edge_features, width_in, bias=False) if edge_features else None
 
     def forward(self, x: Tensor, around: Neighbours) -> Tensor:
-        gathered = x + around.sum(x, around.ones)
+        gathered = around.sum(x, around.present)
         if self.edge is not None:
-            gathered = gathered + self.edge(around.edge_sum(around.ones))
+            gathered = gathered + self.edge(around.edge_sum(around.present))
         hidden = torch.relu(self.norm(self.first(gathered), around.node_present))
         out: Tensor = self.second(hidden)
         return out
@@ -75,12 +71,11 @@ class GATLayer(nn.Module):
         sending, receiving = (hidden * self.attend[:, None]).sum(-1)  # [N, A] each
         logit = sending[around.source] + receiving[around.target]
         if self.edge_logit is not None:
-            logit = logit + self.edge_logit(around.edge_attr)
-        slope = nn.functional.leaky_relu
-        share, own = around.softmax(slope(logit, 0.2), slope(sending + receiving, 0.2))
-        message = share[..., None] * hidden[around.source]
-        out: Tensor = (own[..., None] * hidden).index_add(0, around.target, message).flatten(1) + self.bias
-        return out if self.edge is None else out + self.edge(around.edge_sum(around.ones))
+            logit = logit.index_add(0, around.place, self.edge_logit(around.edge_attr))
+        share = around.softmax(nn.functional.leaky_relu(logit, 0.2))
+        heads = [around.sum(hidden[:, head], share[:, head]) for head in range(self.heads)]
+        out = torch.cat(heads, dim=1) + self.bias
+        return out if self.edge is None else out + self.edge(around.edge_sum(around.present))
 
 
 class Encoder(nn.Module):

@@ -56,78 +56,74 @@ def _product(row_ptr: Tensor, column: Tensor, value: Tensor, x: Tensor) -> Tenso
     return torch.sparse_csr_tensor(row_ptr, column, value.detach(), size, check_invariants=False) @ x.contiguous()
 
 
-def _row_ptr(row: Tensor, num_rows: int) -> Tensor:
-    counts = torch.bincount(row, minlength=num_rows)
-    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-
-
 class Neighbours:
-    """The edges of a batch sorted by target, with their effective presence; shared by all layers of a pass."""
+    """Who hears whom in a batch, sorted by listener; shared by all layers of a pass.
+
+    Every node hears itself too, so the lists have an entry per edge and one per node: ``source [E + N]`` speaks to
+    ``target [E + N]`` with presence ``present [E + N]``. ``place [E]`` says where the edges of the batch went.
+    """
 
     def __init__(self, batch: Batch, presence: Presence | None = None) -> None:
         source, target = batch.edge_index
-        self.num_nodes, self.dtype = len(batch.x), batch.x.dtype
+        num_nodes, num_edges = len(batch.x), len(source)
         weight = None if presence is None else presence.edge
         if presence is not None and presence.node is not None:
             ends = presence.node[source] * presence.node[target]
             weight = ends if weight is None else weight * ends
-        attr = batch.edge_attr
+        rank = torch.arange(num_edges, device=source.device)
         if not bool((target[1:] >= target[:-1]).all()):
-            order = torch.argsort(target, stable=True)
-            source, target = source[order], target[order]
-            weight = None if weight is None else weight[order]
-            attr = None if attr is None else attr[order]
-        self.source, self.target, self.edge_attr = source, target, attr
-        self.present = weight  # [E] or None for all
+            rank = torch.empty_like(rank).index_copy(0, torch.argsort(target, stable=True), rank)
+        nodes = torch.arange(num_nodes, device=source.device)
+        # Row i holds the edges into node i and, last, the node itself: each edge moves on by the selves before it.
+        self.place, degree = rank + target, torch.bincount(target, minlength=num_nodes)
+        self.target_ptr = torch.cat([degree.new_zeros(1), (degree + 1).cumsum(0)])
+        self.target = nodes.repeat_interleave(degree + 1)
+        selves = self.target_ptr[1:] - 1
+        self.source = torch.empty_like(self.target).index_copy(0, self.place, source).index_copy(0, selves, nodes)
+        self.present = torch.ones(len(self.source), dtype=batch.x.dtype, device=source.device)
+        if weight is not None:
+            self.present = self.present.to(weight.dtype).index_copy(0, self.place, weight)
+        self.everything = weight is None
+        self.edge_attr = batch.edge_attr
         self.node_present = None if presence is None else presence.node
 
     @cached_property
-    def target_ptr(self) -> Tensor:
-        return _row_ptr(self.target, self.num_nodes)
-
-    @cached_property
     def by_source(self) -> tuple[Tensor, Tensor]:
-        """Row pointers and order of the edges sorted by source: the transposed matrix."""
-        return _row_ptr(self.source, self.num_nodes), torch.argsort(self.source, stable=True)
+        """Row pointers and order of the entries sorted by speaker: the transposed matrix."""
+        counts = torch.bincount(self.source, minlength=len(self.target_ptr) - 1)
+        return torch.cat([counts.new_zeros(1), counts.cumsum(0)]), torch.argsort(self.source, stable=True)
 
     @cached_property
-    def ones(self) -> Tensor:
-        """The weight of every edge where nothing is absent, ``[E]``."""
-        if self.present is not None:
-            return self.present
-        return torch.ones(len(self.source), dtype=self.dtype, device=self.source.device)
-
-    @cached_property
-    def gcn_weight(self) -> tuple[Tensor, Tensor]:
-        """Entries of D̂^-½ Â D̂^-½ (Eq. 1): one per edge ``[E]`` and the diagonal ``[N]``; D̂ counts presence."""
-        if self.present is None:
-            degree = self.target_ptr.diff().to(self.dtype) + 1
+    def gcn_weight(self) -> Tensor:
+        """The entries of D̂^-½ Â D̂^-½ (Eq. 1), ``[E + N]``; Â counts every node as its own neighbour, D̂ presence."""
+        if self.everything:
+            degree = self.target_ptr.diff().to(self.present.dtype)
         else:
-            degree = self.present.new_ones(self.num_nodes).index_add(0, self.target, self.present)
+            degree = self.present.new_zeros(len(self.target_ptr) - 1).index_add(0, self.target, self.present)
         root = degree.rsqrt()
-        return root[self.source] * root[self.target] * self.ones, 1 / degree
+        return root[self.source] * root[self.target] * self.present
 
     def sum(self, x: Tensor, weight: Tensor) -> Tensor:
-        """``[N, H], [E] → [N, H]``: weighted sum of the neighbours' rows."""
+        """``[N, H], [E + N] → [N, H]``: weighted sum of the rows that each node hears."""
         with torch.autocast(x.device.type, enabled=False):  # the sparse product knows no half precision
             result: Tensor = _WeightedSum.apply(x.to(weight.dtype), weight, self)  # type: ignore[no-untyped-call]
         return result
 
     def edge_sum(self, weight: Tensor) -> Tensor:
-        """``[E] → [N, D]``: weighted sum of the attributes of incoming edges."""
+        """``[E + N] → [N, D]``: weighted sum of the attributes of the edges into each node."""
         assert self.edge_attr is not None
-        zeros = self.edge_attr.new_zeros(self.num_nodes, self.edge_attr.shape[1])
-        return zeros.index_add(0, self.target, self.edge_attr * weight[:, None])
+        zeros = self.edge_attr.new_zeros(len(self.target_ptr) - 1, self.edge_attr.shape[1])
+        return zeros.index_add(0, self.target[self.place], self.edge_attr * weight[self.place, None])
 
-    def softmax(self, logit: Tensor, own: Tensor) -> tuple[Tensor, Tensor]:
-        """Attention over the present neighbours and the node itself: ``[E, A], [N, A] →`` weights of both.
+    def softmax(self, logit: Tensor) -> Tensor:
+        """Attention over what each node hears, ``[E + N, A] → [E + N, A]``.
 
         Presence enters the softmax, not the message after it: an absent edge takes no share.
         """
-        present = self.ones[:, None]
-        index = self.target[:, None].expand_as(logit)
-        peak = own.detach().scatter_reduce(0, index, logit.detach().masked_fill(present <= 0, -torch.inf), "amax")
+        present, index = self.present[:, None], self.target[:, None].expand_as(logit)
+        heard = logit.detach().masked_fill(present <= 0, -torch.inf)
+        lowest = logit.new_full((len(self.target_ptr) - 1, logit.shape[1]), -torch.inf)
+        peak = lowest.scatter_reduce(0, index, heard, "amax")
         share = present * (logit - peak[self.target]).clamp(max=0).exp()
-        own_share = (own - peak).exp()
-        total = own_share.index_add(0, self.target, share)
-        return share / total[self.target], own_share / total
+        total = torch.zeros_like(peak).index_add(0, self.target, share)
+        return share / total[self.target]

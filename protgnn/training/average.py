@@ -19,19 +19,19 @@ class WeightAverage:
     def __init__(self, live: GraphClassifier, decay: float) -> None:
         self.live, self.decay, self.steps = live, decay, 0
         self.model = copy.deepcopy(live)
+        # The tensors stay the same objects, only their values change.
+        pairs = list(zip(self.model.state_dict().values(), live.state_dict().values(), strict=True))
+        self._floats = [(mine, new) for mine, new in pairs if mine.is_floating_point()]
+        self._counts = [(mine, new) for mine, new in pairs if not mine.is_floating_point()]
 
     @torch.no_grad()
     def update(self) -> None:
         """Take the live weights of one more step in."""
         self.steps += 1
         keep = min(self.decay, self.steps / (self.steps + 10))
-        mine, theirs = self.model.state_dict().values(), self.live.state_dict().values()
-        pairs = [(ours, new) for ours, new in zip(mine, theirs, strict=True)]
-        floats = [(ours, new) for ours, new in pairs if ours.is_floating_point()]
-        torch._foreach_lerp_([ours for ours, _ in floats], [new for _, new in floats], 1 - keep)
-        for ours, new in pairs:
-            if not ours.is_floating_point():
-                ours.copy_(new)
+        torch._foreach_lerp_([mine for mine, _ in self._floats], [new for _, new in self._floats], 1 - keep)
+        for mine, new in self._counts:
+            mine.copy_(new)
 
     def restart(self) -> None:
         """Begin again from the live weights."""
