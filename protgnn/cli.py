@@ -247,10 +247,14 @@ def _train(
     )
     run = Run(recipe, dataset.graphs.schema, card, dataset.split_)
     parts = Parts(dataset.train, dataset.valid, dataset.test)
-    with ProgressBar("Training", total_epochs(recipe), err) as bar:
-        _, done = train_in(
-            folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
-        )
+    try:
+        with ProgressBar("Training", total_epochs(recipe), err) as bar:
+            _, done = train_in(
+                folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
+            )
+    except KeyboardInterrupt:
+        err.print("interrupted: the same command with --resume continues")
+        raise SystemExit(130) from None
     return done.scores
 
 
@@ -304,9 +308,6 @@ def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> N
     except ProtGNNError as error:
         err.print(f"error: {error}", markup=False, soft_wrap=True, style="red" if err.is_terminal else None)
         raise SystemExit(1) from None
-    except KeyboardInterrupt:
-        err.print("interrupted: `protgnn train … --resume` continues")
-        raise SystemExit(130) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None

@@ -118,7 +118,7 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
 def read_run(folder: Path) -> Run:
     """Read and check ``run.json``, and that the files it names are the ones it was written with."""
     path = folder / RUN_FILE
-    if not folder.is_dir():
+    if not _is_directory(folder):
         raise RunError(f"There is no run directory {folder}: make one with `protgnn train … --out {folder}`")
     if not path.is_file():
         raise RunError(f"{folder} is not a run directory: it has no {RUN_FILE}")
@@ -176,6 +176,10 @@ def differences(recipe: Recipe, other: Recipe) -> str:
 
 def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingState | None:
     """Make the directory ready for training; the state to go on from where ``resume`` finds one."""
+    try:
+        taken = folder.exists()
+    except OSError as error:
+        raise ProtGNNError(f"Cannot write {folder}: {error.strerror}") from None
     if resume or overwrite:
         _sweep(folder)
     if (folder / RUN_FILE).exists() and resume:
@@ -188,15 +192,24 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
         if before.data is not None and run.data is not None and before.data.fingerprint != run.data.fingerprint:
             raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
         return TrainingState.load(folder)
-    if folder.exists() and not folder.is_dir():
+    if taken and not folder.is_dir():
         raise ProtGNNError(f"{folder} is a file: choose another --out")
     if (folder / RUN_FILE).exists() and not overwrite:
         raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
-    if folder.exists() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
+    if taken and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
         raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
-    (folder / STATE_FILE).unlink(missing_ok=True)
+    if taken:
+        (folder / STATE_FILE).unlink(missing_ok=True)
     write_run(folder, run)
     return None
+
+
+def _is_directory(path: Path) -> bool:
+    """Whether it is there and a directory; a name may also be too long or too strange to be there."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def _sweep(folder: Path) -> None:
