@@ -80,20 +80,22 @@ def project(
     """Project prototypes ``[K, H]`` of classes ``[K]`` onto subgraphs of ``graphs``, which carry labels.
 
     Searched are the ``candidates`` graphs nearest to each prototype of a class by ``graph_embeddings [G, H]``
-    (computed if not given; all graphs of the class if ``candidates`` is ``None``), for all prototypes of the class.
+    (computed if not given; all graphs of the class if ``candidates`` is ``None``), each for the prototypes that it is
+    near to; what is explored is scored against all prototypes of the class.
     Two prototypes of a class land on different subgraphs as long as there are enough of them. ``progress`` is told
     how many graphs are searched, of how many.
     """
     settings = settings or SearchSettings()
     to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates, graph_embeddings)
-    total, done = sum(len(numbers) for numbers in to_search.values()), 0
+    total, done = sum(len(numbers) for numbers, _ in to_search.values()), 0
     chosen: dict[int, tuple[int, int]] = {}
-    for label, numbers in to_search.items():
+    for label, (numbers, wanted) in to_search.items():
         own = (prototype_class == label).nonzero().squeeze(1)
         shortlist = None
         for start in range(0, len(numbers), GRAPHS_AT_ONCE):
-            chunk = numbers[start : start + GRAPHS_AT_ONCE]
-            found = _shorten(_gather(search(graphs, chunk, prototypes[own], encode, settings), prototypes[own]))
+            chunk, near = numbers[start : start + GRAPHS_AT_ONCE], wanted[start : start + GRAPHS_AT_ONCE]
+            explored = search(graphs, chunk, prototypes[own], encode, settings, near)
+            found = _shorten(_gather(explored, prototypes[own]))
             shortlist = found if shortlist is None else _shorten(shortlist + found)
             done += len(chunk)
             if progress is not None:
@@ -129,8 +131,8 @@ def _graphs_to_search(
     encode: Encode,
     candidates: int | None,
     graph_embeddings: Tensor | None,
-) -> dict[int, list[int]]:
-    """The numbers of the graphs to search for each class that has prototypes."""
+) -> dict[int, tuple[list[int], Tensor]]:
+    """For each class that has prototypes, the graphs to search ``[G']`` and for which of them ``[G', m]``."""
     if graphs.y is None:
         raise DataError("Expected training graphs with labels to project on (got graphs without any)")
     members: dict[int, Tensor] = {}
@@ -141,14 +143,21 @@ def _graphs_to_search(
             name = f" ({names[label]})" if label < len(names) else ""
             raise DataError(f"Expected training graphs of class {label}{name} to project its prototypes on (got none)")
     if candidates is None:
-        return {label: own.tolist() for label, own in members.items()}
+        sizes = {label: int((prototype_class == label).sum()) for label in members}
+        return {
+            label: (own.tolist(), torch.ones(len(own), sizes[label], dtype=torch.bool))
+            for label, own in members.items()
+        }
     if candidates < 1:
         raise ValueError(f"Expected at least 1 candidate graph per prototype (got {candidates})")
     whole = embed_all(graphs, encode) if graph_embeddings is None else graph_embeddings
-    nearest: dict[int, list[int]] = {}
+    nearest: dict[int, tuple[list[int], Tensor]] = {}
     for label, own in members.items():
-        order = distances(whole[own], prototypes[prototype_class == label]).argsort(dim=0, stable=True)
-        nearest[label] = own[sorted(set(order[:candidates].flatten().tolist()))].tolist()
+        apart = distances(whole[own], prototypes[prototype_class == label])
+        order = apart.argsort(dim=0, stable=True)[:candidates]
+        near = torch.zeros(apart.shape, dtype=torch.bool).scatter(0, order, True)
+        rows = near.any(1).nonzero().squeeze(1)
+        nearest[label] = own[rows].tolist(), near[rows]
     return nearest
 
 

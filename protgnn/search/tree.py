@@ -71,9 +71,11 @@ def search(
     prototypes: Tensor,
     encode: Encode,
     settings: SearchSettings | None = None,
+    wanted: Tensor | None = None,
 ) -> list[Explored]:
     """Search every graph of ``index`` for every prototype of ``[K, H]``; results come in the order of ``index``.
 
+    With ``wanted [G, K]`` only those pairs have a tree, though all prototypes are scored on what was explored.
     ``encode`` maps a batch of S graphs to embeddings ``[S, H]`` and must be in evaluation mode. The prototypes of
     a graph share what was explored, so that with more of them each answer is at least as similar as alone.
     """
@@ -85,7 +87,8 @@ def search(
         if not size:
             raise DataError(f"Expected graphs with nodes to search in (got graph {number} without any)")
     pool = Pool(chosen, prototypes, encode, settings.epsilon, settings.max_nodes)
-    forest = _Forest(_bit_graphs(chosen, index, settings.seed), len(prototypes), pool, settings)
+    pairs = torch.ones(len(index), len(prototypes), dtype=torch.bool) if wanted is None else wanted
+    forest = _Forest(_bit_graphs(chosen, index, settings.seed), pairs.numpy(), pool, settings)
     forest.grow()
     return _results(pool, index, settings.max_nodes)
 
@@ -101,15 +104,15 @@ def _bit_graphs(graphs: GraphSet, numbers: Sequence[int], seed: int) -> list[Bit
 
 
 class _Forest:
-    """One tree per (graph, prototype); the shape of the trees of a graph is shared, their statistics are not.
+    """One tree per wanted (graph, prototype); the shape of the trees of a graph is shared, their statistics are not.
 
     A row of the pool becomes a *slot* when it is expanded: ``kids [slots, A]`` are the rows of its children, and
     ``visits`` and ``total [slots, K, A]`` the C and W of the actions that lead there.
     """
 
-    def __init__(self, bit_graphs: list[BitGraph], num_prototypes: int, pool: Pool, settings: SearchSettings) -> None:
+    def __init__(self, bit_graphs: list[BitGraph], wanted: np.ndarray, pool: Pool, settings: SearchSettings) -> None:
         self.bit_graphs, self.pool, self.settings = bit_graphs, pool, settings
-        width = settings.children
+        width, num_prototypes = settings.children, wanted.shape[1]
         self.slots = 0
         self.kids = np.zeros((256, width), dtype=np.int64)
         self.visits = np.zeros((256, num_prototypes, width))
@@ -119,8 +122,8 @@ class _Forest:
 
         roots = [pool.row(graph, bits.root()) for graph, bits in enumerate(bit_graphs)]
         self._evaluate(0)
-        self.root = np.repeat(roots, num_prototypes)
-        self.prototype = np.tile(np.arange(num_prototypes), len(roots))
+        graph, self.prototype = np.nonzero(wanted)
+        self.root = np.array(roots)[graph]
         self.at = self.root.copy()
         self.left = np.full(len(self.root), settings.iterations)
         depth = max(pool.sizes)

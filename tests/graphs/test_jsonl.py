@@ -42,7 +42,7 @@ def test_molecules_keep_their_columns(tmp_path: Path) -> None:
 def test_a_failing_write_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "m.jsonl"
     path.write_text("old")
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="JSON"):
         write_jsonl(replace(one_graph(), x=torch.full((3, 1), float("nan"))), path)
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
 

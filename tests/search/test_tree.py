@@ -187,3 +187,14 @@ def test_distances_are_not_negative_where_the_shortcut_would_be() -> None:
     h = 1e4 + torch.rand(50, 8)
     assert float(distances(h, h).diagonal().abs().max()) == 0
     assert float(distances(h, h + 1e-3).diagonal().min()) >= 0
+
+
+def test_only_wanted_pairs_have_a_tree_but_all_are_scored() -> None:
+    graphs = pack([nx.cycle_graph(9), nx.path_graph(12)])
+    both = prototypes(2)
+    some = search(graphs, [0, 1], both, encode, wanted=torch.tensor([[True, False], [True, True]]))
+    alone = search(graphs, [0, 1], both[:1], encode)[0]
+    full = search(graphs, [0, 1], both, encode)[1]
+    assert sorted(some[0].node_sets) == sorted(alone.node_sets)
+    assert some[0].similarity.shape[1] == 2
+    assert sorted(some[1].node_sets) == sorted(full.node_sets)

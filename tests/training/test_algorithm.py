@@ -1,0 +1,127 @@
+"""Algorithm 1 and its ending: what is exported keeps the promises, whatever the encoder."""
+
+import json
+import subprocess
+import sys
+
+import networkx as nx
+import pytest
+import torch
+
+from protgnn.model.prototypes import similarity
+from protgnn.training import loop
+from protgnn.training.recipe import make_recipe
+from protgnn.training.run import load_model
+from protgnn.training.train import Parts, train
+
+QUICK = {"hidden": 16, "epochs": 4, "anchored_epochs": 3, "prototypes": 3, "search_iterations": 4, "refine_steps": 20}
+
+
+@pytest.fixture(scope="module")
+def parts(molecules):
+    return Parts(molecules.train, molecules.valid, molecules.test)
+
+
+@pytest.fixture(scope="module", params=["gcn", "gin", "gat", "pyg:GraphSAGE"])
+def trained(parts, request):
+    return train(parts, make_recipe(**QUICK, encoder=request.param))
+
+
+def test_every_prototype_is_the_embedding_of_its_subgraph_alone(trained):
+    for number, vector in enumerate(trained.model.head.vectors.detach()):
+        alone = trained.model.embed(trained.prototypes.subgraphs[number].batch())[0].detach()
+        assert float((alone - vector).abs().max()) <= 1e-5
+
+
+def test_every_prototype_is_a_small_connected_part_of_a_training_graph_of_its_class(trained, parts):
+    for number, card in enumerate(trained.prototypes.cards):
+        source = parts.train[card.graph]
+        assert int(source.y) == card.label == int(trained.model.head.classes[number])
+        assert source.names == (card.name,)
+        whole = nx.Graph(source.edge_index.t().tolist())
+        whole.add_nodes_from(range(len(source.x)))
+        assert nx.is_connected(whole.subgraph(card.nodes))
+        assert 1 <= len(card.nodes) <= 10
+        subgraph = trained.prototypes.subgraphs[number]
+        assert torch.equal(subgraph.x, source.x[card.nodes])
+        assert subgraph.edge_index.shape[1] == 2 * whole.subgraph(card.nodes).number_of_edges()
+
+
+def test_contributions_add_up_to_the_logits(trained, parts):
+    head, batch = trained.model.head, parts.test.batch()
+    shown = similarity(head.distances(trained.model.embed(batch)), head.epsilon)
+    logits = trained.model(batch)
+    for graph in range(len(parts.test)):
+        for label in range(head.last.out_features):
+            total = sum(float(w) * float(s) for w, s in zip(head.last.weight[label], shown[graph], strict=True))
+            assert total == pytest.approx(float(logits[graph, label]), abs=1e-5)
+
+
+def test_support_counts_every_training_graph_once(trained, parts):
+    assert sum(card.support for card in trained.prototypes.cards) == len(parts.train)
+
+
+def test_prototypes_of_a_class_are_different_subgraphs(trained):
+    places = [(card.label, card.graph, tuple(card.nodes)) for card in trained.prototypes.cards]
+    assert len(set(places)) == len(places)
+
+
+def test_the_promises_hold_after_a_save_and_a_load_in_another_process(molecules_csv, tmp_path):
+    settings = [word for key, value in QUICK.items() for word in ("--set", f"{key}={value}")]
+    command = [sys.executable, "-m", "protgnn.cli"]
+    folder = str(tmp_path / "run")
+    subprocess.run([*command, "train", str(molecules_csv), "--out", folder, *settings], check=True, capture_output=True)
+    said = subprocess.run([*command, "evaluate", folder, "--json"], check=True, capture_output=True, text=True)
+    figures = json.loads(said.stdout)
+    assert figures["prototype_error"] <= 1e-5
+    assert figures["sum_error"] <= 1e-5
+    assert figures["median_similarity"] > 0
+    listed = subprocess.run([*command, "prototypes", folder, "--json"], check=True, capture_output=True, text=True)
+    assert len(json.loads(listed.stdout)) == 9
+
+
+def test_pruning_drops_idle_prototypes_without_losing_validation_accuracy(molecules):
+    parts = Parts(molecules.train, molecules.valid)
+    settings = {**QUICK, "epochs": 30, "prototypes": 5}
+    full = train(parts, make_recipe(**settings))
+    pruned = train(parts, make_recipe(**settings, prune=True))
+    assert pruned.scores["valid"]["accuracy"] >= full.scores["valid"]["accuracy"]
+    assert 3 <= len(pruned.prototypes.cards) < len(full.prototypes.cards)
+    assert {card.label for card in pruned.prototypes.cards} == {0, 1, 2}
+    assert pruned.scores["valid"]["prototype_error"] <= 1e-5
+
+
+def test_a_pruned_run_loads(molecules_csv, tmp_path, protgnn_command):
+    settings = [word for key, value in {**QUICK, "prune": True}.items() for word in ("--set", f"{key}={value}")]
+    folder = tmp_path / "run"
+    assert protgnn_command("train", molecules_csv, "--out", folder, *settings).status == 0
+    model, run = load_model(folder)
+    assert len(run.prototypes.cards) == len(model.head.vectors) == model.head.last.in_features
+    again = json.loads(protgnn_command("evaluate", folder, "--json").out)
+    assert again == run.scores["test"]
+
+
+def test_projections_follow_the_schedule_of_algorithm_1(parts, monkeypatch):
+    seen = []
+    project = loop.project
+
+    def watched(*arguments, **options):
+        seen.append(len(epochs))
+        return project(*arguments, **options)
+
+    monkeypatch.setattr(loop, "project", watched)
+    epochs = []
+    recipe = make_recipe(**{**QUICK, "epochs": 9}, patience=0, projection_start=3, projection_period=2)
+    train(parts, recipe, on_epoch=lambda state: epochs.append(state.epoch))
+    # During epochs 4, 6 and 8 (before each is reported), and once more at the end of the nine.
+    assert seen == [3, 5, 7, 9]
+
+
+def test_the_paper_recipe_is_the_papers_letter():
+    recipe = make_recipe("paper")
+    assert (recipe.epochs, recipe.projection_start, recipe.projection_period, recipe.lr) == (500, 100, 50, 0.005)
+    assert (recipe.cluster, recipe.separation, recipe.diversity) == (0.10, 0.05, 0.01)
+    assert (recipe.diversity_threshold, recipe.prototypes, recipe.epsilon) == (0.3, 5, 1e-4)
+    assert (recipe.search_iterations, recipe.search_exploration, recipe.search_children) == (20, 5.0, 10)
+    assert (recipe.search_min_nodes, recipe.hidden, recipe.layers) == (5, 128, 3)
+    assert (recipe.separation_margin, recipe.anchored_epochs, recipe.averaging) == (0, 0, 0)
