@@ -71,7 +71,7 @@ class GATLayer(nn.Module):
         sending, receiving = (hidden * self.attend[:, None]).sum(-1)  # [N, A] each
         logit = sending[around.source] + receiving[around.target]
         if self.edge_logit is not None:
-            logit = logit.index_add(0, around.place, self.edge_logit(around.edge_attr))
+            logit = logit.index_add(0, around.place, self.edge_logit(around.edge_attr).to(logit.dtype))
         share = around.softmax(nn.functional.leaky_relu(logit, 0.2))
         heads = [around.sum(hidden[:, head], share[:, head]) for head in range(self.heads)]
         out = torch.cat(heads, dim=1) + self.bias

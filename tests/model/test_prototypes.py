@@ -59,9 +59,9 @@ def test_logits_are_sums_of_weight_times_similarity(classes, per_class, seed):
     head = prototype_head(5, classes, per_class)
     torch.nn.init.normal_(head.last.weight)
     h = torch.randn(3, 5)
-    logits, shown = head(h), similarity(head.distances(h), head.epsilon)
+    logits, shown = head(h).detach(), similarity(head.distances(h), head.epsilon).detach()
     for b, c in torch.cartesian_prod(torch.arange(3), torch.arange(classes)).tolist():
-        expected = sum(float(head.last.weight[c, k]) * float(shown[b, k]) for k in range(classes * per_class))
+        expected = sum(float(head.last.weight.detach()[c, k]) * float(shown[b, k]) for k in range(classes * per_class))
         assert math.isclose(logits[b, c], expected, rel_tol=1e-4, abs_tol=1e-4)
 
 
@@ -75,7 +75,7 @@ def test_every_class_has_its_prototypes_and_votes_for_itself_alone_at_the_start(
     assert head.last.bias is None
     for c in range(3):
         for k in range(6):
-            assert float(head.last.weight[c, k]) == (1.0 if head.classes[k] == c else 0.0)
+            assert float(head.last.weight.detach()[c, k]) == (1.0 if head.classes[k] == c else 0.0)
 
 
 def test_a_graph_that_is_a_prototype_gets_the_class_of_that_prototype():
