@@ -112,7 +112,7 @@ class _Training:
         """Project the best prototypes, then let all else learn while each stays on its subgraph."""
         state = self.state
         if state.stage == "learn":
-            state.sources = [asdict(source) for source in self._project().sources]
+            state.sources = [asdict(source) for source in self._project(self.recipe.candidates).sources]
             state.begin("anchored")
         self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
         if state.epoch == state.stage_start:
@@ -150,7 +150,7 @@ class _Training:
             if self.anchors is not None:
                 self._onto(self.anchors)
             elif self._projects_now():
-                sources = [asdict(source) for source in self._project().sources]
+                sources = [asdict(source) for source in self._project(candidates=1).sources]
                 self._onto(anchors_of(self.train, sources).batch().to(self.fabric.device))
             valid_loss, valid_accuracy = self._validate()
             self._keep_if_best(valid_loss, valid_accuracy)
@@ -210,7 +210,7 @@ class _Training:
         return due and isinstance(self.model.head, PrototypeHead)
 
     @torch.no_grad()
-    def _project(self) -> Projection:
+    def _project(self, candidates: int) -> Projection:
         """Find for every prototype the nearest subgraph of a training graph of its class."""
         head, recipe = self.exported.head, self.recipe
         assert isinstance(head, PrototypeHead)
@@ -230,7 +230,7 @@ class _Training:
             head.classes.cpu(),
             lambda batch: self.exported.embed(batch.to(self.fabric.device)).cpu(),
             settings,
-            candidates=recipe.candidates or None,
+            candidates=candidates or None,
         )
 
     @torch.no_grad()

@@ -54,7 +54,9 @@ class Recipe(BaseModel):
     # projection and the ending of Algorithm 1
     projection_start: int = knob(100, "first epoch T_p after which prototypes are projected", paper=100, ge=0)
     projection_period: int = knob(50, "epochs τ from one projection to the next", paper=50, ge=1)
-    candidates: int = knob(4, "training graphs searched per prototype, nearest first; 0: all", ge=0)
+    candidates: int = knob(
+        4, "training graphs searched per prototype by the last projection, nearest first; 0: all", ge=0
+    )
     search_iterations: int = knob(20, "iterations of the tree search", paper=20, ge=1)
     search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
     search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
