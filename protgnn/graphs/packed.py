@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from protgnn.graphs.hearing import Hearing
 from protgnn.graphs.schema import Schema
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Batch:
     targets: Tensor | None = None
 
     @cached_property
+    def hearing(self) -> Hearing:
+        """Who hears whom, in the order of summation."""
+        return Hearing.of(self.edge_index, len(self.x))
+
+    @cached_property
     def node_counts(self) -> Tensor:
         """Nodes per graph, ``[B]``."""
         return torch.bincount(self.node_graph, minlength=self.num_graphs)
@@ -72,6 +78,8 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
+        if torch.device(device) == self.x.device:
+            return self
 
         def move(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.to(device)
@@ -213,7 +221,7 @@ class GraphSet:
         whole, stop = self._as_one, min(stop, len(self))
         node_start, node_stop = int(self.node_ptr[start]), int(self.node_ptr[stop])
         edge_start, edge_stop = int(self.edge_ptr[start]), int(self.edge_ptr[stop])
-        return Batch(
+        batch = Batch(
             x=whole.x[node_start:node_stop],
             edge_index=whole.edge_index[:, edge_start:edge_stop] - node_start,
             node_graph=whole.node_graph[node_start:node_stop] - start,
@@ -222,6 +230,9 @@ class GraphSet:
             y=None if whole.y is None else whole.y[start:stop],
             targets=None if whole.targets is None else whole.targets[start:stop] - node_start,
         )
+        # Known beforehand, as part of the whole; a batch made from this one by `replace` computes its own.
+        batch.__dict__["hearing"] = whole.hearing.part(slice(node_start, node_stop), slice(edge_start, edge_stop))
+        return batch
 
     def batches(self, size: int) -> Iterator[Batch]:
         """All graphs in order, ``size`` at a time."""
