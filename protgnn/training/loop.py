@@ -31,7 +31,7 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.recipe import Recipe
+from protgnn.training.recipe import Recipe, graphs_per_step
 from protgnn.training.refine import idle_prototypes, refine, similarities
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
@@ -169,7 +169,7 @@ class _Training:
         torch.manual_seed(seed_for(self.recipe.seed, "dropout", epoch))
         order = torch.randperm(len(self.train), generator=generator_for(self.recipe.seed, "shuffle", epoch))
         total = correct = torch.zeros(())
-        for batch in _shuffled(self.train, order, self.recipe.batch_size):
+        for batch in _shuffled(self.train, order, graphs_per_step(self.recipe, len(order))):
             batch = batch.to(self.fabric.device)
             optimizer.zero_grad(set_to_none=True)
             assert batch.y is not None

@@ -32,7 +32,7 @@ class Recipe(BaseModel):
     layers: int = knob(3, "message-passing layers", paper=3, ge=1, le=32)
     heads: int = knob(4, "attention heads of GAT; they divide the hidden width", ge=1, le=64)
     norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
-    dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
+    dropout: float = knob(0.2, "dropout between layers", paper=0, ge=0, lt=1)
     readout: ReadoutName = knob("mean", "how node embeddings become one: sum, mean or max", paper="max")
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
     head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
@@ -73,8 +73,8 @@ class Recipe(BaseModel):
 
     # optimisation
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
-    patience: int = knob(60, "stop after so many epochs without a better validation accuracy; 0: never", ge=0)
-    batch_size: int = knob(64, "graphs per step", ge=1, le=1_000_000)
+    patience: int = knob(80, "stop after so many epochs without a better validation accuracy; 0: never", ge=0)
+    batch_size: int = knob(0, "graphs per step; 0: a tenth of the training graphs, 16 to 64", ge=0, le=1_000_000)
     lr: float = knob(0.001, "Adam's learning rate", paper=0.005, gt=0, le=1)
     weight_decay: float = knob(0.0, "Adam's weight decay", ge=0, le=1)
 
@@ -147,6 +147,11 @@ def _sentence(problem: Any) -> str:
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
     return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
+
+
+def graphs_per_step(recipe: Recipe, graphs: int) -> int:
+    """The batch size of a recipe for so many training graphs: small sets want more steps per epoch."""
+    return recipe.batch_size or min(max(graphs // 10, 16), 64)
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:
