@@ -32,7 +32,7 @@ class Recipe(BaseModel):
     layers: int = knob(3, "message-passing layers", paper=3, ge=1, le=32)
     heads: int = knob(4, "attention heads of GAT; they divide the hidden width", ge=1, le=64)
     norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
-    dropout: float = knob(0.2, "dropout between layers", paper=0, ge=0, lt=1)
+    dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
     readout: ReadoutName = knob("mean", "how node embeddings become one: sum, mean or max", paper="max")
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
     head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
