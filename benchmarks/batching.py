@@ -31,6 +31,7 @@ SETTINGS: dict[str, Any] = {
     "encoder": "gcn",
     "head": "plain",
     "edge_features": False,
+    "averaging": 0,
     "patience": 0,
     "batch_size": BATCH,
 }
