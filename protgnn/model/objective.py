@@ -50,5 +50,5 @@ def separation(distance: Tensor, y: Tensor, classes: Tensor, margin: float | Non
 def diversity(prototypes: Tensor, classes: Tensor, threshold: float) -> Tensor:
     """Eq. 6: ``Σ max(0, cos(p_i, p_j) - s_max)`` over ordered pairs of different prototypes of one class."""
     unit = normalize(prototypes, dim=1)
-    pair = (classes[:, None] == classes[None]) & ~torch.eye(len(classes), dtype=torch.bool, device=classes.device)
-    return (unit @ unit.t() - threshold).clamp(min=0)[pair].sum()
+    pair = (classes[:, None] == classes[None]).fill_diagonal_(False)
+    return (torch.relu(unit @ unit.t() - threshold) * pair).sum()

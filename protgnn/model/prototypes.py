@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 def squared_distances(h: Tensor, prototypes: Tensor) -> Tensor:
     """``‖h_b - p_k‖²``, ``[B, H], [K, H] → [B, K]``, from the differences themselves: never negative."""
-    return (h[:, None, :] - prototypes[None]).square().sum(-1)
+    return torch.cdist(h, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
 
 
 def similarity(distance: Tensor, epsilon: float) -> Tensor:

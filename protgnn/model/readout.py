@@ -16,9 +16,9 @@ ReadoutName = Literal["sum", "mean", "max"]
 def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | None = None) -> Tensor:
     """``[N, H] → [B, H]`` by sum, mean or maximum over the present nodes; a graph without any gives zeros."""
     present = None if presence is None or presence.node is None else presence.node[:, None]
-    zeros = x.new_zeros(batch.num_graphs, x.shape[1])
     if name == "max":
-        return _maximum(x, batch.node_graph, zeros, present)
+        return _maximum(x, batch, present)
+    zeros = x.new_zeros(batch.num_graphs, x.shape[1])
     total = zeros.index_add(0, batch.node_graph, x if present is None else x * present)
     if name == "sum":
         return total
@@ -31,12 +31,11 @@ def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | Non
     raise ValueError(f"Expected a readout of sum, mean, max (got {name!r})")
 
 
-def _maximum(x: Tensor, node_graph: Tensor, zeros: Tensor, present: Tensor | None) -> Tensor:
+def _maximum(x: Tensor, batch: Batch, present: Tensor | None) -> Tensor:
     """Maximum over nodes. A half-present node is drawn towards the lowest present value, which never wins."""
-    index = node_graph[:, None].expand_as(x)
     if present is not None:
         hidden = x.detach().masked_fill(present <= 0, torch.inf)
-        floor = torch.full_like(zeros, torch.inf).scatter_reduce(0, index, hidden, "amin")
-        floor = torch.where(floor.isinf(), 0.0, floor)
-        x = present * x + (1 - present) * floor[node_graph]
-    return zeros.scatter_reduce(0, index, x, "amax", include_self=False)
+        floor = torch.segment_reduce(hidden, "min", lengths=batch.node_counts, axis=0)
+        x = present * x + (1 - present) * torch.where(floor.isinf(), 0.0, floor)[batch.node_graph]
+    highest = torch.segment_reduce(x, "max", lengths=batch.node_counts, axis=0)
+    return torch.where(highest.isinf(), 0.0, highest)

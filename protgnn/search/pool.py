@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from protgnn.graphs.packed import Batch, GraphSet
-from protgnn.model.prototypes import similarity
+from protgnn.model.prototypes import similarity, squared_distances
 from protgnn.search.bitsets import to_matrix
 
 Encode = Callable[[Batch], Tensor]
@@ -19,11 +19,6 @@ NODES_PER_CALL = 4_000
 
 DECIMALS = 5
 """Similarities are compared after rounding: subgraphs that look the same tie, whatever batch they were encoded in."""
-
-
-def distances(h: Tensor, prototypes: Tensor) -> Tensor:
-    """``‖h_s - p_k‖²``, ``[S, H], [K, H] → [S, K]``, summed from the differences, so never negative."""
-    return torch.cdist(h, prototypes, compute_mode="donot_use_mm_for_euclid_dist").square()
 
 
 class Cutter:
@@ -121,7 +116,7 @@ class Pool:
         at = start
         for batch in self._cutter.batches(self.owners[start:], self.node_sets[start:]):
             h = self._encode(batch)
-            score = similarity(distances(h, self._prototypes), self._epsilon)
+            score = similarity(squared_distances(h, self._prototypes), self._epsilon)
             self.scores[at : at + len(h)] = score.double().numpy().round(DECIMALS)
             self._kept.append(h[torch.tensor(self.sizes[at : at + len(h)]) <= self._keep])
             at += len(h)

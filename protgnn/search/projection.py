@@ -15,8 +15,9 @@ from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.packed import GraphSet
+from protgnn.model.prototypes import squared_distances
 from protgnn.search.bitsets import to_nodes
-from protgnn.search.pool import Cutter, Encode, distances
+from protgnn.search.pool import Cutter, Encode
 from protgnn.search.tree import Explored, SearchSettings, search
 
 Progress = Callable[[int, int], None]
@@ -153,7 +154,7 @@ def _graphs_to_search(
     whole = embed_all(graphs, encode) if graph_embeddings is None else graph_embeddings
     nearest: dict[int, tuple[list[int], Tensor]] = {}
     for label, own in members.items():
-        apart = distances(whole[own], prototypes[prototype_class == label])
+        apart = squared_distances(whole[own], prototypes[prototype_class == label])
         order = apart.argsort(dim=0, stable=True)[:candidates]
         near = torch.zeros(apart.shape, dtype=torch.bool).scatter(0, order, True)
         rows = near.any(1).nonzero().squeeze(1)
@@ -164,7 +165,7 @@ def _graphs_to_search(
 def _gather(results: list[Explored], prototypes: Tensor) -> _Shortlist:
     embeddings = torch.cat([result.embeddings for result in results])
     found = [(result.graph, nodes) for result in results for nodes in result.node_sets]
-    return _Shortlist(found, embeddings, distances(embeddings, prototypes))
+    return _Shortlist(found, embeddings, squared_distances(embeddings, prototypes))
 
 
 def _shorten(full: _Shortlist) -> _Shortlist:

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from protgnn.errors import DataError
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.subgraphs import cut
+from protgnn.model.prototypes import squared_distances
 from protgnn.search.bitsets import BitGraph, to_bits, to_matrix, to_nodes
-from protgnn.search.pool import Cutter, distances
+from protgnn.search.pool import Cutter
 from protgnn.search.tree import SearchSettings, search
 from tests.search.oracle import PlainSearch, plain_search
 from tests.search.strategies import encode, graph_sets, pack, prototypes, settings
@@ -185,8 +186,8 @@ def test_cutting_by_bitsets_equals_cutting_by_masks(graphs: GraphSet, data: st.D
 
 def test_distances_are_not_negative_where_the_shortcut_would_be() -> None:
     h = 1e4 + torch.rand(50, 8)
-    assert float(distances(h, h).diagonal().abs().max()) == 0
-    assert float(distances(h, h + 1e-3).diagonal().min()) >= 0
+    assert float(squared_distances(h, h).diagonal().abs().max()) == 0
+    assert float(squared_distances(h, h + 1e-3).diagonal().min()) >= 0
 
 
 def test_only_wanted_pairs_have_a_tree_but_all_are_scored() -> None:
