@@ -37,7 +37,7 @@ bench-plain: setup
 	$(BIN)/python -m benchmarks.accuracy --data bbbp --heads plain
 
 bench-accuracy: setup
-	$(BIN)/python -m benchmarks.accuracy --data solubility mutag bbbp
+	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag solubility
 
 bench-letter: setup
 	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes
