@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.splits import split
 from protgnn.model.classifier import GraphClassifier
-from protgnn.model.encoders import Encoder
+from protgnn.training.build import build
+from protgnn.training.loop import fit
+from protgnn.training.recipe import make_recipe
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -51,20 +54,15 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-def trained_gcn(graphs: GraphSet, epochs: int = 30, batch_size: int = 256) -> GraphClassifier:
-    """A GCN 3 x 128 with max readout after a few epochs, in evaluation mode."""
-    torch.manual_seed(0)
-    assert graphs.y is not None
-    classes = int(graphs.y.max()) + 1
-    model = GraphClassifier(Encoder("gcn", graphs.num_features), "max", nn.Linear(128, classes))
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
-    for _ in range(epochs):
-        for batch in graphs.batches(batch_size):
-            assert batch.y is not None
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(batch), batch.y).backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-    return model.eval()
+def trained_gcn(graphs: GraphSet, epochs: int = 30) -> GraphClassifier:
+    """A plain GCN 3 x 128 with max readout after a few epochs, in evaluation mode."""
+    recipe = make_recipe(
+        encoder="gcn", head="plain", readout="max", edge_features=False, epochs=epochs, patience=0, averaging=0
+    )
+    parts = split(graphs, "stratified", 0)
+    model = build(recipe, graphs.schema)
+    fit(model, graphs[parts.train], graphs[parts.valid], recipe)
+    return model
 
 
 @torch.no_grad()

@@ -23,6 +23,7 @@ from protgnn.graphs.splits import hold_out
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe, total_epochs
 from protgnn.training.run import Run, load_model, write_run
+from protgnn.training.state import TrainingState
 from protgnn.training.train import Parts, Trained, train
 
 
@@ -130,7 +131,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | Path) -> None:
         """Write a run directory that ``from_run`` and the command line open."""
         check_is_fitted(self, "model_")
-        write_run(Path(folder), self.run_, self.model_)
+        write_run(Path(folder), self.run_, self.model_, TrainingState(rows=getattr(self, "history_", [])))
 
     @classmethod
     def from_run(cls, folder: str | Path, encoder: nn.Module | None = None) -> ProtGNNClassifier:

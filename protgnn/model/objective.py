@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,7 @@ def objective(logits: Tensor, distance: Tensor, prototypes: Tensor, y: Tensor, c
 
 def cluster(distance: Tensor, y: Tensor, classes: Tensor) -> Tensor:
     """Eq. 4: mean squared distance to the nearest prototype of the own class, ``[B, K], [B], [K] → []``."""
-    other = classes[None] != y[:, None]
-    return distance.masked_fill(other, torch.inf).min(1).values.mean()
+    return _nearest(distance, classes[None] == y[:, None]).mean()
 
 
 def separation(distance: Tensor, y: Tensor, classes: Tensor, margin: float | None = None) -> Tensor:
@@ -42,13 +42,37 @@ def separation(distance: Tensor, y: Tensor, classes: Tensor, margin: float | Non
     As written it has no lower bound, and embeddings run apart without end. With a ``margin`` a graph that is
     further than that from every foreign prototype is left alone: ``-min(d, margin)``.
     """
-    own = classes[None] == y[:, None]
-    nearest = distance.masked_fill(own, torch.inf).min(1).values
+    nearest = _nearest(distance, classes[None] != y[:, None])
     return -(nearest if margin is None else nearest.clamp(max=margin)).mean()
+
+
+def _nearest(distance: Tensor, eligible: Tensor) -> Tensor:
+    """The least of the eligible entries of each row, ``[B, K] → [B, 1]``; only the look-up is differentiated."""
+    with torch.no_grad():
+        place = distance.masked_fill(~eligible, torch.inf).argmin(1, keepdim=True)
+    return distance.gather(1, place)
 
 
 def diversity(prototypes: Tensor, classes: Tensor, threshold: float) -> Tensor:
     """Eq. 6: ``Σ max(0, cos(p_i, p_j) - s_max)`` over ordered pairs of different prototypes of one class."""
-    unit = normalize(prototypes, dim=1)
-    pair = (classes[:, None] == classes[None]).fill_diagonal_(False)
-    return (torch.relu(unit @ unit.t() - threshold) * pair).sum()
+    result: Tensor = _Diversity.apply(prototypes, classes, threshold)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _Diversity(torch.autograd.Function):
+    """Eq. 6 with its gradient written out: the prototypes are few, and a graph of ten operations costs more."""
+
+    @staticmethod
+    def forward(ctx: Any, prototypes: Tensor, classes: Tensor, threshold: float) -> Tensor:
+        length = prototypes.norm(dim=1, keepdim=True).clamp(min=1e-12)
+        unit = prototypes / length
+        excess = unit @ unit.t() - threshold
+        active = (classes[:, None] == classes[None]).fill_diagonal_(False) & (excess > 0)
+        pull = 2 * active.to(unit.dtype) @ unit  # every pair counts in both orders
+        ctx.save_for_backward((pull - (pull * unit).sum(1, keepdim=True) * unit) / length)
+        return (excess * active).sum()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None, None]:
+        gradient: Tensor = grads[0] * ctx.saved_tensors[0]
+        return gradient, None, None

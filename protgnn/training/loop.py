@@ -9,6 +9,7 @@ that no longer move. The plain model only learns.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -143,7 +144,7 @@ class _Training:
         while not state.finished(epochs, recipe.patience):
             state.epoch += 1
             loss, accuracy = self._train_epoch(optimizer)
-            if not loss < float("inf"):
+            if not math.isfinite(loss):
                 raise ProtGNNError(
                     f"The loss of epoch {state.epoch} is not a number: try a smaller lr than {recipe.lr}"
                 )
@@ -153,6 +154,10 @@ class _Training:
                 sources = [asdict(source) for source in self._project(candidates=1).sources]
                 self._onto(anchors_of(self.train, sources).batch().to(self.fabric.device))
             valid_loss, valid_accuracy = self._validate()
+            if not math.isfinite(valid_loss):
+                raise ProtGNNError(
+                    f"The validation loss of epoch {state.epoch} is not a number: try lr below {recipe.lr}"
+                )
             self._keep_if_best(valid_loss, valid_accuracy)
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
             self.fabric.log_dict(row, step=state.epoch)

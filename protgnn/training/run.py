@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,7 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
         raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
     if taken:
         (folder / STATE_FILE).unlink(missing_ok=True)
+        shutil.rmtree(folder / "tensorboard", ignore_errors=True)
     write_run(folder, run)
     return None
 

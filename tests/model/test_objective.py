@@ -99,3 +99,10 @@ def test_only_the_nearest_prototype_of_a_graph_feels_its_pull(case):
     assert ((distance.grad != 0).sum(1) == 1).all()
     own = classes[None] == y[:, None]
     assert (distance.grad[~own] == 0).all()
+
+
+def test_the_gradient_of_the_diversity_is_the_written_one():
+    classes = torch.tensor([0, 0, 0, 1, 1])
+    prototypes = torch.randn(5, 4, generator=torch.Generator().manual_seed(1), dtype=torch.float64) + 0.5
+    assert float(diversity(prototypes, classes, 0.1)) > 0
+    assert torch.autograd.gradcheck(lambda p: diversity(p, classes, 0.1), prototypes.requires_grad_())
