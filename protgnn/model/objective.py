@@ -70,7 +70,8 @@ class _Diversity(torch.autograd.Function):
         active = (classes[:, None] == classes[None]).fill_diagonal_(False) & (excess > 0)
         pull = 2 * active.to(unit.dtype) @ unit  # every pair counts in both orders
         ctx.save_for_backward((pull - (pull * unit).sum(1, keepdim=True) * unit) / length)
-        return (excess * active).sum()
+        total: Tensor = (excess * active).sum()
+        return total
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None, None]:
