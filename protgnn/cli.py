@@ -13,11 +13,16 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
+    from protgnn.explain.reasoning import Reasoning
     from protgnn.training.recipe import Recipe
+    from protgnn.training.run import Run
+
+PARACETAMOL = "CC(=O)Nc1ccc(O)cc1"
 
 app = typer.Typer(
     help="Graph classifiers that show their work.",
@@ -107,7 +112,7 @@ def train(
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
     made = _recipe(recipe, encoder, seed, settings or [], config)
     options = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
-    scores = _train(data, options, made, out_folder, resume, overwrite)
+    scores = _train(data, options, made, out_folder, resume, overwrite).scores
     if as_json:
         _print_json(scores)
         return
@@ -183,6 +188,18 @@ def predict(
 
 
 @app.command()
+def explain(
+    run: RunFolder,
+    source: Annotated[str, typer.Argument(metavar="INPUT", help="One SMILES, or a file of graphs; see --row.")],
+    row: Annotated[int, typer.Option(help="Which graph of the input, from 0.")] = 0,
+    smiles: Smiles = None,
+    as_json: Json = False,
+) -> None:
+    """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1\""""
+    _explain_one(run, source, row, smiles, as_json)
+
+
+@app.command()
 def prototypes(run: RunFolder, as_json: Json = False) -> None:
     """Print what a model knows: each prototype and its subgraph.  Example: protgnn prototypes runs/demo"""
     from protgnn.training.run import read_run
@@ -190,17 +207,10 @@ def prototypes(run: RunFolder, as_json: Json = False) -> None:
     made = read_run(run)
     if made.prototypes is None:
         raise ProtGNNError(f"{run} has no prototypes: it holds a plain model or training that did not finish")
-    names = made.schema.class_names
     if as_json:
-        _print_json([{"class": names[card.label], **vars(card)} for card in made.prototypes.cards])
-        return
-    table = Table("class", "weight", "support", "nodes", "of", box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for card in made.prototypes.cards:
-        nodes = " ".join(str(node) for node in card.nodes)
-        source = card.name or f"graph {card.graph}"
-        table.add_row(escape(names[card.label]), f"{card.weight:.2f}", str(card.support), nodes, escape(source))
-    out.print(table)
-    out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
+        _print_json(_prototype_rows(made))
+    else:
+        _print_prototypes(made)
 
 
 @app.command()
@@ -210,10 +220,14 @@ def demo(
     """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
     recipe = _recipe("default", None, None, [], None)
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
-    scores = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
-    _print_scores(scores["test"], "held-out test graphs")
+    run = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
+    _print_scores(run.scores["test"], "held-out test graphs")
+    out.print("\nWhat it learned: parts of training molecules, and what likeness to each is worth", style="bold")
+    _print_prototypes(run)
+    out.print("\nHow it decides: paracetamol", style="bold")
+    _explain_one(out_folder, PARACETAMOL)
     out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False, soft_wrap=True)
-    out.print(f'  protgnn predict {out_folder} "CC(=O)Nc1ccc(O)cc1"', markup=False, soft_wrap=True)
+    out.print(f'  protgnn explain {out_folder} "{PARACETAMOL}"', markup=False, soft_wrap=True)
 
 
 def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str], config: Path | None) -> Recipe:
@@ -230,9 +244,7 @@ def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str
     return make_recipe(name, **values)
 
 
-def _train(
-    data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool
-) -> dict[str, Any]:
+def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool) -> Run:
     from protgnn.graphs.datasets import fingerprint, load
     from protgnn.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
@@ -255,7 +267,7 @@ def _train(
     except KeyboardInterrupt:
         err.print("interrupted: the same command with --resume continues")
         raise SystemExit(130) from None
-    return done.scores
+    return done
 
 
 def _test_part(run: Any) -> Any:
@@ -268,6 +280,57 @@ def _test_part(run: Any) -> Any:
     if fingerprint(graphs) != run.data.fingerprint:
         raise ProtGNNError(f"{run.data.source} has changed since the run was trained: name the data to evaluate on")
     return graphs[run.split.test]
+
+
+def _prototype_rows(run: Run) -> list[dict[str, Any]]:
+    from protgnn.explain.fragments import describe_subgraph
+
+    names, known = run.schema.class_names, run.prototypes
+    assert known is not None
+    return [
+        {"class": names[card.label], "shows": describe_subgraph(known.subgraphs[number], card.nodes), **vars(card)}
+        for number, card in enumerate(known.cards)
+    ]
+
+
+def _print_prototypes(run: Run) -> None:
+    table = Table("class", "weight", "support", "prototype", "in", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for row in _prototype_rows(run):
+        source = row["name"] or f"training graph {row['graph']}"
+        cells = (row["class"], f"{row['weight']:.2f}", str(row["support"]), row["shows"], source)
+        table.add_row(*(Text(cell) for cell in cells))
+    out.print(table)
+    out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
+
+
+def _explain_one(folder: Path, source: str, row: int = 0, smiles: str | None = None, as_json: bool = False) -> None:
+    from protgnn.explain.reasoning import explain as reason
+    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.training.run import load_model
+
+    model, run = load_model(folder)
+    graphs = read_for_prediction(source, run.schema, smiles=smiles, say=_note)
+    if not 0 <= row < len(graphs):
+        raise ProtGNNError(f"{source} has {len(graphs)} graphs: choose --row from 0 to {len(graphs) - 1} (got {row})")
+    why = reason(model, graphs[row])[0]
+    if as_json:
+        _print_json(why.to_json())
+    else:
+        _print_reasoning(why, [shown["shows"] for shown in _prototype_rows(run)])
+
+
+def _print_reasoning(why: Reasoning, shows: list[str]) -> None:
+    first, second, names = why.predicted, why.runner_up, why.class_names
+    table = Table("looks like", "of class", "similarity", f"→ {names[first]}", f"→ {names[second]}", box=None)
+    table.header_style, table.padding = "bold", (0, 2, 0, 0)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for row in why.decisive():
+        values = (row.similarity, row.contribution(first), row.contribution(second))
+        table.add_row(Text(shows[row.prototype]), Text(names[row.label]), *(f"{value:.2f}" for value in values))
+    table.add_row("sum", "", "", *(f"{why.logits[label]:.2f}" for label in (first, second)), style="bold")
+    out.print(Text(f"{why.name or 'this graph'}: {names[first]}, probability {why.probabilities[first]:.2f}"))
+    out.print(table)
 
 
 def _print_scores(scores: dict[str, Any], title: str) -> None:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from protgnn.errors import DataError, ProtGNNError
+from protgnn.explain.reasoning import Reasoning, explain
 from protgnn.graphs.checks import check
 from protgnn.graphs.new_input import conform
 from protgnn.graphs.packed import GraphSet
@@ -100,10 +101,12 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_logits(self, graphs: Any) -> np.ndarray:
         """The model's logits, ``[G, C]``."""
+        return predict_logits(self.model_, self._new(graphs)).numpy()
+
+    def _new(self, graphs: Any) -> GraphSet:
+        """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
         check_is_fitted(self, "model_")
-        unlabelled = replace(_packed(graphs), y=None)  # what they are labelled with does not matter here
-        new = conform(check(unlabelled, training=False)[0], self.run_.schema)
-        return predict_logits(self.model_, new).numpy()
+        return conform(check(replace(_packed(graphs), y=None), training=False)[0], self.run_.schema)
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Class probabilities, ``[G, C]``."""
@@ -114,6 +117,11 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The predicted class of each graph, ``[G]``, as in the labels it was fitted with."""
         best = self.predict_logits(graphs).argmax(1)
         return np.asarray(self.classes_[best])
+
+    def explain(self, graphs: Any) -> Reasoning | list[Reasoning]:
+        """Why each graph is predicted to be what it is: one reasoning for one graph, a list for several."""
+        found = explain(self.model_, self._new(graphs))
+        return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy on labelled graphs; ``y`` replaces their labels."""

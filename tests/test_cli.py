@@ -16,6 +16,7 @@ COMMANDS = [
     ["train"],
     ["evaluate"],
     ["predict"],
+    ["explain"],
     ["prototypes"],
     ["demo"],
     ["data", "list"],
