@@ -101,7 +101,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_logits(self, graphs: Any) -> np.ndarray:
         """The model's logits, ``[G, C]``."""
-        return predict_logits(self.model_, self._new(graphs)).numpy()
+        new = self._new(graphs)
+        return predict_logits(self.model_, new).numpy()
 
     def _new(self, graphs: Any) -> GraphSet:
         """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
@@ -120,7 +121,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def explain(self, graphs: Any) -> Reasoning | list[Reasoning]:
         """Why each graph is predicted to be what it is: one reasoning for one graph, a list for several."""
-        found = explain(self.model_, self._new(graphs))
+        new = self._new(graphs)
+        found = explain(self.model_, new)
         return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -176,3 +176,12 @@ def test_wrong_labels_and_graphs_are_refused(quick, molecules):
     broken[0, 0] = torch.nan
     with pytest.raises(DataError, match="graph 0"):
         quick.predict(replace(molecules.test, x=broken))
+
+
+def test_the_estimator_explains_what_it_predicts(molecules):
+    settings = {"epochs": 2, "hidden": 8, "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2}
+    model = protgnn.ProtGNNClassifier(settings=settings).fit(molecules.train, validation=molecules.valid)
+    why = model.explain(molecules.test[0])
+    np.testing.assert_allclose(why.logits, model.predict_logits(molecules.test[0])[0], atol=1e-5)
+    assert str(why).startswith(molecules.test.names[0]) and "sum" in str(why)
+    assert len(model.explain(molecules.test)) == len(molecules.test)
