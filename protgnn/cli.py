@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from protgnn.training.recipe import Recipe
     from protgnn.training.run import Run
 
+# Threads that wait by spinning slow training down several times over on a machine that does something else as well.
+# PyTorch reads this when it is first imported, which the commands do.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 PARACETAMOL = "CC(=O)Nc1ccc(O)cc1"
 
 app = typer.Typer(
