@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-letter bench-overhead \
+.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-promises bench-letter bench-overhead \
 	bench-search bench-projection clean
 
 setup: $(READY)
@@ -38,6 +38,9 @@ bench-plain: setup
 
 bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag solubility
+
+bench-promises: setup
+	$(BIN)/python -m benchmarks.promises
 
 bench-letter: setup
 	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes
