@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +67,9 @@ class TrainingState:
             for part in TENSORS
             for name, tensor in getattr(self, part).items()
         }
-        write_bytes(folder / STATE_FILE, safetensors.torch.save(tensors, {"state": json.dumps(numbers)}))
+        text = json.dumps(numbers)
+        metadata = {"state": text, "checksum": _checksum(text, tensors)}
+        write_bytes(folder / STATE_FILE, safetensors.torch.save(tensors, metadata))
         write_text(folder / LOG_FILE, csv_text(self.rows))
 
     @classmethod
@@ -77,10 +80,13 @@ class TrainingState:
             return None
         try:
             with safetensors.safe_open(path, "pt") as file:  # type: ignore[no-untyped-call]
-                numbers: dict[str, Any] = json.loads(file.metadata()["state"])
+                metadata = file.metadata()
+                numbers: dict[str, Any] = json.loads(metadata["state"])
                 tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             if numbers.pop("version") != STATE_VERSION:
                 raise RunError(f"{path} was written by another version: start again without --resume")
+            if metadata["checksum"] != _checksum(metadata["state"], tensors):
+                raise ValueError("it was changed after it was written")
             state = cls(**numbers)
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
             raise RunError(f"{path} is damaged ({error}): start again without --resume") from None
@@ -88,6 +94,15 @@ class TrainingState:
             part, _, name = key.partition("/")
             getattr(state, part)[name] = tensor
         return state
+
+
+def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
+    mark = hashlib.sha256(text.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        mark.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        mark.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return mark.hexdigest()
 
 
 def copy_of(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
