@@ -101,7 +101,7 @@ def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         mark.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
-        mark.update(tensor.reshape(-1).view(torch.uint8).numpy())
+        mark.update(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
     return mark.hexdigest()
 
 
