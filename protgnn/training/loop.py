@@ -125,8 +125,11 @@ class _Training:
     def refine(self) -> None:
         """Train the last layer alone on the similarities of the exported prototypes; drop idle ones if asked to."""
         head = self.model.head
-        assert isinstance(head, PrototypeHead) and self.valid.y is not None
-        refine(self.model.cpu(), self.train, self.valid, self.recipe)
+        assert isinstance(head, PrototypeHead) and self.anchors is not None and self.valid.y is not None
+        self.model.cpu().eval()
+        with torch.no_grad():  # another device may round otherwise than the CPU, where the model is used
+            head.vectors.copy_(self.model.embed(self.anchors.to("cpu")))
+        refine(self.model, self.train, self.valid, self.recipe)
         if self.recipe.prune:
             idle = idle_prototypes(head, similarities(self.model, self.valid), self.valid.y)
             kept = [number for number in range(len(head.classes)) if number not in idle]

@@ -47,6 +47,18 @@ def test_every_prototype_is_a_small_connected_part_of_a_training_graph_of_its_cl
         assert subgraph.edge_index.shape[1] == 2 * whole.subgraph(card.nodes).number_of_edges()
 
 
+def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(parts, monkeypatch):
+    restore = loop._Training._restore_best
+
+    def as_another_device(self):
+        restore(self)
+        with torch.no_grad():
+            self.model.head.vectors.add_(1e-3)
+
+    monkeypatch.setattr(loop._Training, "_restore_best", as_another_device)
+    assert train(parts, make_recipe(**QUICK)).scores["test"]["prototype_error"] <= 1e-5
+
+
 def test_contributions_add_up_to_the_logits(trained, parts):
     head, batch = trained.model.head, parts.test.batch()
     shown = similarity(head.distances(trained.model.embed(batch)), head.epsilon)
