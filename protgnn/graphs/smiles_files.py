@@ -48,22 +48,18 @@ def read_csv(
     smiles: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
-    labelled: bool = True,
     classes: tuple[str, ...] | None = None,
     truth: Mol | None = None,
 ) -> tuple[GraphSet, list[str]]:
     """Graphs from a CSV of SMILES, and notes on what was skipped.
 
-    ``smiles`` and ``label`` name the columns; without them they are guessed. With ``labelled=False`` no label is
-    read. With ``classes`` (those of a trained model) labels are optional and must be among them. ``truth`` is a
-    SMARTS query whose matches become ``node_truth``.
+    ``smiles`` and ``label`` name the columns; without them they are guessed. With ``classes`` (those of a trained
+    model) labels are optional and must be among them. ``truth`` is a SMARTS query whose matches become ``node_truth``.
     """
     path = Path(path)
     header, body, last_line = _read_table(path)
     smiles_at = _smiles_column(path, header, smiles)
-    label_at = (
-        _label_column(path, header, smiles_at, label, required=labelled and classes is None) if labelled else None
-    )
+    label_at = _label_column(path, header, smiles_at, label, required=classes is None)
     rows = [
         _row(line, cells, len(header), smiles_at, label_at, label_needed=classes is None)
         for line, cells in body

@@ -75,19 +75,18 @@ def project(
     settings: SearchSettings | None = None,
     *,
     candidates: int | None = None,
-    graph_embeddings: Tensor | None = None,
     progress: Progress | None = None,
 ) -> Projection:
     """Project prototypes ``[K, H]`` of classes ``[K]`` onto subgraphs of ``graphs``, which carry labels.
 
-    Searched are the ``candidates`` graphs nearest to each prototype of a class by ``graph_embeddings [G, H]``
-    (computed if not given; all graphs of the class if ``candidates`` is ``None``), each for the prototypes that it is
-    near to; what is explored is scored against all prototypes of the class.
+    Searched are the ``candidates`` graphs nearest to each prototype of a class (all graphs of the class if it is
+    ``None``), each for the prototypes that it is near to; what is explored is scored against all prototypes of the
+    class.
     Two prototypes of a class land on different subgraphs as long as there are enough of them. ``progress`` is told
     how many graphs are searched, of how many.
     """
     settings = settings or SearchSettings()
-    to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates, graph_embeddings)
+    to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates)
     total, done = sum(len(numbers) for numbers, _ in to_search.values()), 0
     chosen: dict[int, tuple[int, int]] = {}
     for label, (numbers, wanted) in to_search.items():
@@ -131,7 +130,6 @@ def _graphs_to_search(
     prototype_class: Tensor,
     encode: Encode,
     candidates: int | None,
-    graph_embeddings: Tensor | None,
 ) -> dict[int, tuple[list[int], Tensor]]:
     """For each class that has prototypes, the graphs to search ``[G']`` and for which of them ``[G', m]``."""
     if graphs.y is None:
@@ -151,7 +149,7 @@ def _graphs_to_search(
         }
     if candidates < 1:
         raise ValueError(f"Expected at least 1 candidate graph per prototype (got {candidates})")
-    whole = embed_all(graphs, encode) if graph_embeddings is None else graph_embeddings
+    whole = embed_all(graphs, encode)
     nearest: dict[int, tuple[list[int], Tensor]] = {}
     for label, own in members.items():
         apart = squared_distances(whole[own], prototypes[prototype_class == label])

@@ -188,7 +188,6 @@ def test_columns_asked_for_by_name_must_exist(tmp_path: Path) -> None:
 
 def test_labels_are_not_needed_to_predict(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", "smiles,weight\nCC,0.5\nC,0.7\n")
-    assert read_csv(path, labelled=False)[0].y is None
     assert read_csv(path, classes=("a", "b"))[0].y is None
 
 

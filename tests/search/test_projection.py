@@ -118,16 +118,6 @@ def test_only_the_nearest_candidates_are_searched() -> None:
         assert source.graph in nearest.tolist()
 
 
-def test_given_graph_embeddings_are_used_instead_of_computed() -> None:
-    graphs = some_graphs(20)
-    embeddings = torch.full((20, WIDTH), 100.0, dtype=torch.float64)
-    embeddings[[4, 7]] = 0  # nearest by decree
-    result = project(
-        graphs, prototypes(2), torch.tensor([0, 1]), encode, QUICK, candidates=1, graph_embeddings=embeddings
-    )
-    assert [source.graph for source in result.sources] == [4, 7]
-
-
 def test_chunks_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = some_graphs()
     whole = project(graphs, prototypes(6), CLASSES, encode, QUICK)
