@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -42,7 +43,7 @@ out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
 Label = Annotated[str | None, typer.Option(help="CSV column with the class.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count rows that cannot be read.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count molecules that cannot be read.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
@@ -62,10 +63,11 @@ def data_list(as_json: Json = False) -> None:
         if ":" in entry.name:
             motifs.append(entry.name.partition(":")[2])
         else:
-            table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "download")
+            table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "no")
     out.print(table)
     out.print(f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.")
-    out.print("Any TUDataset or MoleculeNet name: downloaded where there is a network.")
+    out.print("What is not here: read from the folder that PROTGNN_DATA names, or (not benzene) downloaded.")
+    out.print("Any other TUDataset or MoleculeNet name: downloaded where there is a network.")
     out.print("Your own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path.")
 
 
@@ -159,7 +161,7 @@ def evaluate(
     if as_json:
         _print_json(scores)
     else:
-        _print_scores(scores, data or "held-out test graphs")
+        _print_scores(scores, f"graphs of {data}" if data else "held-out test graphs")
 
 
 @app.command()
@@ -269,7 +271,8 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
                 folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
             )
     except KeyboardInterrupt:
-        err.print("interrupted: the same command with --resume continues")
+        again = shlex.join(["protgnn", "train", data, "--out", str(folder)])
+        err.print(f"interrupted: {again} with the same settings and --resume continues", markup=False, soft_wrap=True)
         raise SystemExit(130) from None
     return done
 

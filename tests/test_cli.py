@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -143,6 +144,23 @@ def test_a_run_is_not_overwritten_unless_asked(protgnn_command, molecules_csv, t
     assert (run / "run.json").read_bytes() == before
     assert protgnn_command(*arguments, "--seed", 5, "--overwrite").status == 0
     assert json.loads((run / "run.json").read_text())["recipe"]["seed"] == 5
+
+
+def test_a_replaced_run_leaves_nothing_behind(protgnn_command, molecules_csv, prototype_run, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(prototype_run, run)
+    assert protgnn_command("train", molecules_csv, "--out", run, *TINY, "--overwrite").status == 0
+    assert {path.name for path in run.iterdir()} - {"tensorboard"} == {"run.json", "model.safetensors", "log.csv"}
+
+
+def test_an_interrupted_demo_names_a_command_that_goes_on(protgnn_command, tmp_path, monkeypatch):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressBar, "update", stop)
+    ended = protgnn_command("demo", "--out", tmp_path / "run")
+    assert ended.status == 130 and f"protgnn train solubility --out {tmp_path / 'run'}" in ended.err
+    assert "--resume continues" in ended.err
 
 
 def test_a_folder_with_other_things_is_left_alone(protgnn_command, molecules_csv, tmp_path):

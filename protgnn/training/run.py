@@ -203,6 +203,8 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
         (folder / STATE_FILE).unlink(missing_ok=True)
         shutil.rmtree(folder / "tensorboard", ignore_errors=True)
     write_run(folder, run)
+    for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE):  # of a run that is replaced; the new one no longer names them
+        (folder / name).unlink(missing_ok=True)
     return None
 
 
