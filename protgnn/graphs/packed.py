@@ -264,8 +264,8 @@ class GraphSet:
         )
 
     @classmethod
-    def from_pyg(cls, graphs: Sequence[Data], schema: Schema | None = None) -> GraphSet:
-        """Pack PyG ``Data`` objects (a list or an ``InMemoryDataset``); ``to_pyg`` gives them back."""
+    def from_pyg(cls, graphs: Sequence[Data] | Data, schema: Schema | None = None) -> GraphSet:
+        """Pack PyG ``Data`` objects (one, a list or an ``InMemoryDataset``); ``to_pyg`` gives them back."""
         from protgnn.graphs.pyg import pack
 
         return pack(graphs, schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -13,8 +13,12 @@ from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
 
 
-def pack(graphs: Sequence[Data], schema: Schema | None = None) -> GraphSet:
+def pack(graphs: Sequence[Data] | Data, schema: Schema | None = None) -> GraphSet:
     """Pack ``Data`` objects with their labels, targets, names and ground truth, which all graphs have or none."""
+    if isinstance(graphs, Data):  # itself a sequence, of its attributes
+        graphs = [graphs]
+    if not isinstance(graphs, Iterable):
+        raise DataError(f"Expected a GraphSet or a list of torch_geometric Data (got {type(graphs).__name__})")
     items = list(graphs)
     if not items:
         raise DataError("Expected at least one graph (got an empty list)")

@@ -22,7 +22,7 @@ class ForeignEncoder(nn.Module):
         super().__init__()
         width = width_out if width_out is not None else getattr(module, "out_channels", None)
         if not isinstance(width, int):
-            raise ValueError(f"Expected {type(module).__name__} to have `out_channels`: give its output width instead")
+            raise ValueError(f"Expected {type(module).__name__} to have `out_channels`, its output width: set that")
         self.module, self.width_out = module, width
         accepted = inspect.signature(module.forward).parameters
         self.edge_features = edge_features if "edge_attr" in accepted and _takes_edge_attr(module) else 0

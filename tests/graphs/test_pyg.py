@@ -28,6 +28,15 @@ def test_plain_numbers_and_vectors_are_taken_as_labels_and_attributes() -> None:
     assert packed.edge_attr.tolist() == [[5.0], [6.0]]
 
 
+def test_one_graph_alone_is_packed_as_a_list_of_it() -> None:
+    assert_same(GraphSet.from_pyg(good()), GraphSet.from_pyg([good()]))
+
+
+def test_what_holds_no_graphs_is_refused() -> None:
+    with pytest.raises(DataError, match=r"list of torch_geometric Data \(got int\)"):
+        GraphSet.from_pyg(7)
+
+
 @pytest.mark.parametrize(
     ("item", "message"),
     [
