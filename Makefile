@@ -43,7 +43,8 @@ bench-promises: setup
 	$(BIN)/python -m benchmarks.promises
 
 bench-letter: setup
-	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes
+	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes \
+		--set candidates=4 candidates_on_the_way=1
 
 bench-overhead: setup
 	$(BIN)/python -m benchmarks.overhead

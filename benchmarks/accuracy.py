@@ -8,6 +8,7 @@ interrupted benchmark goes on where it stopped. Two processes share the machine.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import multiprocessing
 import statistics
@@ -15,6 +16,7 @@ import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, table, write
+from protgnn.training.recipe import make_recipe
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
 PAPER = {  # Table 1: accuracy of the original GNN and of ProtGNN
@@ -33,7 +35,6 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     import torch
 
     from protgnn.graphs.datasets import load
-    from protgnn.training.recipe import make_recipe
     from protgnn.training.train import Parts, train
 
     torch.set_num_threads(1)
@@ -52,9 +53,10 @@ FIGURES = ("accuracy", "loss", "n", "prototype_error", "sum_error", "median_simi
 
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
-    data, encoder, head, seed, recipe, settings = task
-    changes = "".join(f" {key}={value}" for key, value in sorted(settings.items()))
-    return f"{data} {encoder} {head} {seed} {recipe}{changes}"
+    data, encoder, head, seed, name, settings = task
+    recipe = make_recipe(name, encoder=encoder, head=head, seed=seed, split="random", **settings)
+    digest = hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:8]  # another recipe is another run
+    return f"{data} {encoder} {head} {seed} {name} {digest}"
 
 
 def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.recipe import Recipe, graphs_per_step
+from protgnn.training.recipe import Recipe, epochs_of_patience, graphs_per_step
 from protgnn.training.refine import idle_prototypes, refine, similarities
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
@@ -91,7 +91,7 @@ class _Training:
         self.anchors: Batch | None = None
         if state.model:
             model.load_state_dict(state.model)
-        elif isinstance(model.head, PrototypeHead):
+        elif isinstance(model.head, PrototypeHead) and recipe.prototypes_start == "graphs":
             self._place_prototypes(model.head)
         self.wrapped = self.fabric.setup_module(model)
         self.wrapped.mark_forward_method("embed")
@@ -144,7 +144,8 @@ class _Training:
         optimizer = self.fabric.setup_optimizers(adam)
         if state.optimizer:
             restore_optimizer(optimizer, state.optimizer)
-        while not state.finished(epochs, recipe.patience):
+        patience = epochs_of_patience(recipe, len(self.train))
+        while not state.finished(epochs, patience):
             state.epoch += 1
             loss, accuracy = self._train_epoch(optimizer)
             if not math.isfinite(loss):
@@ -154,7 +155,7 @@ class _Training:
             if self.anchors is not None:
                 self._onto(self.anchors)
             elif self._projects_now():
-                sources = [asdict(source) for source in self._project(candidates=1).sources]
+                sources = [asdict(source) for source in self._project(recipe.candidates_on_the_way).sources]
                 self._onto(anchors_of(self.train, sources).batch().to(self.fabric.device))
             valid_loss, valid_accuracy = self._validate()
             if not math.isfinite(valid_loss):
@@ -165,7 +166,7 @@ class _Training:
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
             self.fabric.log_dict(row, step=state.epoch)
             state.rows.append({"epoch": state.epoch, **row})
-            if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, recipe.patience):
+            if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, patience):
                 self._save(optimizer)
             if self.on_epoch is not None:
                 self.on_epoch(state)

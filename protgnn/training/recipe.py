@@ -39,6 +39,9 @@ class Recipe(BaseModel):
 
     # prototypes and the objective, Eq. 2 to 6
     prototypes: int = knob(5, "prototypes per class m", paper=5, ge=1, le=1000)
+    prototypes_start: Literal["graphs", "random"] = knob(
+        "graphs", "where prototypes start: on the embeddings of random training graphs, or anywhere", paper="random"
+    )
     epsilon: float = knob(1e-4, "ε of the similarity log((d + 1) / (d + ε)), Eq. 2", paper=1e-4, gt=0, lt=1)
     cluster: float = knob(0.10, "weight λ1 of the cluster cost, Eq. 4", paper=0.10, ge=0)
     separation: float = knob(0.05, "weight λ2 of the separation cost, Eq. 5", paper=0.05, ge=0)
@@ -55,8 +58,9 @@ class Recipe(BaseModel):
     projection_start: int = knob(100, "first epoch T_p after which prototypes are projected", paper=100, ge=0)
     projection_period: int = knob(50, "epochs τ from one projection to the next", paper=50, ge=1)
     candidates: int = knob(
-        4, "training graphs searched per prototype by the last projection, nearest first; 0: all", ge=0
+        4, "training graphs searched per prototype by the last projection, nearest first; 0: all", paper=0, ge=0
     )
+    candidates_on_the_way: int = knob(1, "the same for the projections before it", paper=0, ge=0)
     search_iterations: int = knob(20, "iterations of the tree search", paper=20, ge=1)
     search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
     search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
@@ -73,7 +77,11 @@ class Recipe(BaseModel):
 
     # optimisation
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
-    patience: int = knob(80, "stop after so many epochs without a better validation accuracy; 0: never", ge=0)
+    patience: int = knob(
+        -1,
+        "stop after so many epochs without a better validation accuracy; 0: never; -1: 30 epochs, at least 1000 steps",
+        ge=-1,
+    )
     batch_size: int = knob(0, "graphs per step; 0: a tenth of the training graphs, 16 to 64", ge=0, le=1_000_000)
     lr: float = knob(0.001, "Adam's learning rate", paper=0.005, gt=0, le=1)
     weight_decay: float = knob(0.0, "Adam's weight decay", ge=0, le=1)
@@ -89,7 +97,7 @@ class Recipe(BaseModel):
     seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
 
     # the machine
-    accelerator: Literal["cpu", "cuda", "mps", "auto"] = knob("cpu", "where to compute")
+    accelerator: Literal["cpu", "cuda", "auto"] = knob("cpu", "where to compute")
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = knob("32-true", "floating-point precision")
 
     @field_validator("encoder")
@@ -147,6 +155,12 @@ def _sentence(problem: Any) -> str:
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
     return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
+
+
+def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
+    """The epochs to wait for a better one with so many training graphs: few graphs make few steps per epoch."""
+    steps = -(-graphs // graphs_per_step(recipe, graphs))
+    return max(30, -(-1000 // steps)) if recipe.patience == -1 else recipe.patience
 
 
 def graphs_per_step(recipe: Recipe, graphs: int) -> int:

@@ -137,3 +137,4 @@ def test_the_paper_recipe_is_the_papers_letter():
     assert (recipe.search_iterations, recipe.search_exploration, recipe.search_children) == (20, 5.0, 10)
     assert (recipe.search_min_nodes, recipe.hidden, recipe.layers) == (5, 128, 3)
     assert (recipe.separation_margin, recipe.anchored_epochs, recipe.averaging) == (0, 0, 0)
+    assert (recipe.candidates, recipe.candidates_on_the_way, recipe.prototypes_start) == (0, 0, "random")

@@ -5,7 +5,14 @@ import json
 import pytest
 
 from protgnn.errors import ProtGNNError
-from protgnn.training.recipe import Recipe, make_recipe, parse_settings, read_config
+from protgnn.training.recipe import (
+    Recipe,
+    epochs_of_patience,
+    graphs_per_step,
+    make_recipe,
+    parse_settings,
+    read_config,
+)
 
 
 def test_every_knob_says_what_it_means():
@@ -108,3 +115,11 @@ def test_a_config_that_is_not_there_is_refused(tmp_path):
         read_config(tmp_path / "none.toml")
     with pytest.raises(ProtGNNError, match="Is a directory"):
         read_config(tmp_path)
+
+
+def test_small_data_waits_longer_and_takes_smaller_steps():
+    recipe = make_recipe()
+    assert graphs_per_step(recipe, 150) == 16 and epochs_of_patience(recipe, 150) == 100  # 10 steps an epoch
+    assert graphs_per_step(recipe, 70_000) == 64 and epochs_of_patience(recipe, 70_000) == 30
+    assert graphs_per_step(make_recipe(batch_size=5), 150) == 5
+    assert [epochs_of_patience(make_recipe(patience=given), 150) for given in (0, 3)] == [0, 3]
