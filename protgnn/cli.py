@@ -146,7 +146,7 @@ def evaluate(
     if data is None:
         graphs = _test_part(made)
     else:
-        from protgnn.graphs.datasets import catalogue, load
+        from protgnn.graphs.datasets import catalogue, fingerprint, load
 
         if data.lower() in {entry.name for entry in catalogue()}:
             from protgnn.graphs.new_input import conform
@@ -155,6 +155,8 @@ def evaluate(
         else:
             columns: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
             graphs = read_for_prediction(data, made.schema, **columns, say=_note)
+        if made.data is not None and fingerprint(graphs) == made.data.fingerprint:
+            _note("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
@@ -225,6 +227,7 @@ def demo(
 ) -> None:
     """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
     recipe = _recipe("default", None, None, [], None)
+    _refuse_to_replace(out_folder, "solubility")
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
     run = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
     _print_scores(run.scores["test"], "held-out test graphs")
@@ -234,6 +237,16 @@ def demo(
     _explain_one(out_folder, PARACETAMOL)
     out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False, soft_wrap=True)
     out.print(f'  protgnn explain {out_folder} "{PARACETAMOL}"', markup=False, soft_wrap=True)
+
+
+def _refuse_to_replace(folder: Path, source: str) -> None:
+    """The demo may replace an earlier demo, not somebody's work."""
+    from protgnn.training.run import RUN_FILE, read_run
+
+    if (folder / RUN_FILE).exists():
+        data = read_run(folder).data
+        if data is None or data.source != source:
+            raise ProtGNNError(f"{folder} holds a run on other data: choose another --out")
 
 
 def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str], config: Path | None) -> Recipe:

@@ -308,4 +308,14 @@ def test_a_closed_pipe_is_no_error(run_folder, molecules_csv):
 def test_the_demo_trains_and_says_how_to_go_on(tmp_path):
     done = _process("demo", "--out", tmp_path / "demo")
     assert done.returncode == 0 and "accuracy" in done.stdout
-    assert f"protgnn predict {tmp_path / 'demo'}" in done.stdout
+    assert f"protgnn explain {tmp_path / 'demo'}" in done.stdout
+
+
+def test_the_demo_does_not_replace_a_run_on_other_data(protgnn_command, run_folder):
+    ended = protgnn_command("demo", "--out", run_folder)
+    assert ended.status == 1 and "other data" in ended.err
+
+
+def test_scoring_on_the_training_data_is_said_to_be_so(protgnn_command, run_folder, molecules_csv):
+    ended = protgnn_command("evaluate", run_folder, molecules_csv)
+    assert ended.status == 0 and "trained on a part of these" in ended.err
