@@ -67,7 +67,7 @@ class Recipe(BaseModel):
     search_min_nodes: int = knob(5, "a subgraph of so many nodes is a leaf, N_min", paper=5, ge=1)
     search_max_nodes: int = knob(10, "nodes a prototype's subgraph has at the most", ge=1)
     anchored_epochs: int = knob(
-        100,
+        50,
         "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns",
         paper=0,
         ge=0,
