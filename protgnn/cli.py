@@ -226,7 +226,7 @@ def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
 ) -> None:
     """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
-    recipe = _recipe("default", None, None, [], None)
+    recipe = _recipe("default", None, None, ["epochs=120"], None)  # enough to be good, short enough to wait for
     _refuse_to_replace(out_folder, "solubility")
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
     run = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
