@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from pathlib import Path
@@ -15,6 +14,7 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.splits import split
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.build import build
+from protgnn.training.files import write_json
 from protgnn.training.loop import fit
 from protgnn.training.recipe import make_recipe
 
@@ -34,11 +34,8 @@ def machine() -> dict[str, Any]:
 
 def write(name: str, values: dict[str, Any]) -> Path:
     """Write ``results/<name>.json`` in one move."""
-    RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(values, indent=2) + "\n")
-    part.replace(path)
+    write_json(path, values)
     return path
 
 

@@ -11,8 +11,7 @@ from protgnn.errors import ProtGNNError
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-
-INSTANCES_AT_ONCE = 512
+from protgnn.training.evaluate import EVALUATION_BATCH
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def explain(model: GraphClassifier, graphs: GraphSet) -> list[Reasoning]:
     model.eval()
     classes, weights = head.classes.tolist(), [tuple(column) for column in head.last.weight.t().tolist()]
     found: list[Reasoning] = []
-    for batch in graphs.batches(INSTANCES_AT_ONCE):
+    for batch in graphs.batches(EVALUATION_BATCH):
         distance = head.distances(model.embed(batch))
         similar, logits = similarity(distance, head.epsilon).tolist(), head.logits(distance)
         for shown, logit, chance in zip(similar, logits.tolist(), logits.softmax(1).tolist(), strict=True):

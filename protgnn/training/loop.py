@@ -26,7 +26,7 @@ from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.objective import Costs, objective
 from protgnn.model.prototypes import PrototypeHead, squared_distances
-from protgnn.search.projection import Projection, project
+from protgnn.search.projection import project
 from protgnn.search.tree import SearchSettings
 from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
@@ -113,7 +113,7 @@ class _Training:
         """Project the best prototypes, then let all else learn while each stays on its subgraph."""
         state = self.state
         if state.stage == "learn":
-            state.sources = [asdict(source) for source in self._project(self.recipe.candidates).sources]
+            state.sources = self._project(self.recipe.candidates)
             state.begin("anchored")
         self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
         if state.epoch == state.stage_start:
@@ -155,7 +155,7 @@ class _Training:
             if self.anchors is not None:
                 self._onto(self.anchors)
             elif self._projects_now():
-                sources = [asdict(source) for source in self._project(recipe.candidates_on_the_way).sources]
+                sources = self._project(recipe.candidates_on_the_way)
                 self._onto(anchors_of(self.train, sources).batch().to(self.fabric.device))
             valid_loss, valid_accuracy = self._validate()
             if not math.isfinite(valid_loss):
@@ -219,7 +219,7 @@ class _Training:
         return due and isinstance(self.model.head, PrototypeHead)
 
     @torch.no_grad()
-    def _project(self, candidates: int) -> Projection:
+    def _project(self, candidates: int) -> list[dict[str, Any]]:
         """Find for every prototype the nearest subgraph of a training graph of its class."""
         head, recipe = self.exported.head, self.recipe
         assert isinstance(head, PrototypeHead)
@@ -233,7 +233,7 @@ class _Training:
             recipe.epsilon,
             recipe.seed,
         )
-        return project(
+        found = project(
             self.train,
             head.vectors.detach().cpu(),
             head.classes.cpu(),
@@ -241,6 +241,7 @@ class _Training:
             settings,
             candidates=candidates or None,
         )
+        return [asdict(source) for source in found.sources]
 
     @torch.no_grad()
     def _place_prototypes(self, head: PrototypeHead) -> None:
