@@ -16,12 +16,17 @@ from protgnn.training.evaluate import EVALUATION_BATCH
 
 @dataclass(frozen=True)
 class Row:
-    """What one prototype says: similarity times weight is its contribution to each class."""
+    """What one prototype says: similarity times weight is its contribution to each class.
+
+    ``evidence`` are the nodes of the part of the graph that was compared with the prototype, with all edges between
+    them; ``None`` where that was the whole graph.
+    """
 
     prototype: int
     label: int
     similarity: float
     weights: tuple[float, ...]
+    evidence: tuple[int, ...] | None = None
 
     def contribution(self, label: int) -> float:
         """What this row adds to the logit of a class."""
@@ -86,6 +91,7 @@ class Reasoning:
                     "similarity": row.similarity,
                     "weights": dict(zip(names, row.weights, strict=True)),
                     "contributions": {name: row.contribution(label) for label, name in enumerate(names)},
+                    "evidence": None if row.evidence is None else list(row.evidence),
                 }
                 for row in self.rows
             ],

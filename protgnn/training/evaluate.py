@@ -47,6 +47,22 @@ def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, 
     }
 
 
+UNFAMILIAR_SHARE = 0.01
+
+
+@torch.no_grad()
+def familiarity(model: GraphClassifier, valid: GraphSet) -> float:
+    """The similarity to the nearest prototype that all but one in a hundred validation graphs reach.
+
+    A graph below it is unlike anything the model was trained on, whatever class it is given.
+    """
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    near = [similarity(head.distances(model.embed(batch)), head.epsilon) for batch in valid.batches(EVALUATION_BATCH)]
+    return float(torch.cat(near).max(1).values.quantile(UNFAMILIAR_SHARE))
+
+
 @torch.no_grad()
 def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dict[str, float]:
     """Three of the four promises, as figures.

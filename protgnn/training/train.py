@@ -14,7 +14,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.build import build
-from protgnn.training.evaluate import predict_logits, promises, score
+from protgnn.training.evaluate import familiarity, predict_logits, promises, score
 from protgnn.training.loop import fit
 from protgnn.training.machine import check_machine
 from protgnn.training.prototypes import Prototypes, describe_prototypes
@@ -63,6 +63,8 @@ def train(
         for name, graphs in (("train", parts.train), ("valid", parts.valid), ("test", parts.test))
         if graphs is not None
     }
+    if prototypes is not None:
+        scores["familiarity"] = familiarity(model, parts.valid)
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
     return Trained(model, state, scores, prototypes)
 
