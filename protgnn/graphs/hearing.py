@@ -17,16 +17,17 @@ from torch import Tensor
 class Hearing:
     """``source [E + N]`` speaks in each entry; entries ``ptr[v] : ptr[v + 1]`` are those that node v hears.
 
-    ``place [E]`` says which entry an edge became.
+    ``place [E]`` says which entry an edge became. ``outside [N]``, where given, is how many more each node hears in
+    the larger graph that this one was taken out of: they have no entry but count in its degree.
     """
 
-    def __init__(self, source: Tensor, ptr: Tensor, place: Tensor) -> None:
-        self.source, self.ptr, self.place = source, ptr, place
+    def __init__(self, source: Tensor, ptr: Tensor, place: Tensor, outside: Tensor | None = None) -> None:
+        self.source, self.ptr, self.place, self.outside = source, ptr, place, outside
         self._whole: tuple[Hearing, int, slice, slice] | None = None
         self._gcn: dict[torch.dtype, Tensor] = {}
 
     @classmethod
-    def of(cls, edge_index: Tensor, num_nodes: int) -> Hearing:
+    def of(cls, edge_index: Tensor, num_nodes: int, outside: Tensor | None = None) -> Hearing:
         """The entries of edges ``[2, E]`` in any order."""
         source, target = edge_index
         rank = torch.arange(len(source), device=source.device)
@@ -37,7 +38,7 @@ class Hearing:
         place = rank + target  # each edge moves on by the selves before it
         ptr = torch.cat([heard.new_zeros(1), heard.cumsum(0)])
         entry = torch.empty(len(source) + num_nodes, dtype=torch.int64, device=source.device)
-        return cls(entry.index_copy(0, place, source).index_copy(0, ptr[1:] - 1, nodes), ptr, place)
+        return cls(entry.index_copy(0, place, source).index_copy(0, ptr[1:] - 1, nodes), ptr, place, outside)
 
     def part(self, nodes: slice, edges: slice) -> Hearing:
         """The entries of a run of whole graphs, given the runs of their nodes and edges: views, renumbered."""
@@ -87,6 +88,7 @@ class Hearing:
             whole, _, _, entries = self._whole
             return whole.gcn(dtype)[entries]
         if dtype not in self._gcn:
-            root = self.ptr.diff().to(dtype).rsqrt()
+            degree = self.ptr.diff() if self.outside is None else self.ptr.diff() + self.outside
+            root = degree.to(dtype).rsqrt()
             self._gcn[dtype] = root[self.source] * root[self.target]
         return self._gcn[dtype]

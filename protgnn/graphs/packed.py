@@ -34,12 +34,25 @@ def offsets(counts: Tensor) -> Tensor:
     return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
+def _all_outside(parts: Sequence[Batch | GraphSet]) -> Tensor | None:
+    """What is outside of each node of all parts; nothing is outside of a graph that stands alone."""
+    if all(part.outside is None for part in parts):
+        return None
+    return torch.cat(
+        [
+            torch.zeros(len(part.x), dtype=torch.int64, device=part.x.device) if part.outside is None else part.outside
+            for part in parts
+        ]
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Batch:
     """Some graphs as one disconnected graph, as encoders want it.
 
     ``x [N, F]``, ``edge_index [2, E]`` numbered within the batch, ``node_graph [N]`` says which of the
-    ``num_graphs`` graphs a node belongs to, ``targets [B, T]`` are the target nodes, numbered within the batch.
+    ``num_graphs`` graphs a node belongs to, ``targets [B, T]`` are the target nodes, numbered within the batch,
+    ``outside [N]`` how many neighbours each node hears elsewhere, which count in its degree and send nothing.
     """
 
     x: Tensor
@@ -49,11 +62,12 @@ class Batch:
     edge_attr: Tensor | None = None
     y: Tensor | None = None
     targets: Tensor | None = None
+    outside: Tensor | None = None
 
     @cached_property
     def hearing(self) -> Hearing:
         """Who hears whom, in the order of summation."""
-        return Hearing.of(self.edge_index, len(self.x))
+        return Hearing.of(self.edge_index, len(self.x), self.outside)
 
     @cached_property
     def node_counts(self) -> Tensor:
@@ -74,6 +88,7 @@ class Batch:
             graphs + other.num_graphs,
             both(self.edge_attr, other.edge_attr),
             targets=both(self.targets, other.targets, nodes),
+            outside=_all_outside([self, other]),
         )
 
     def to(self, device: torch.device | str) -> Batch:
@@ -92,6 +107,7 @@ class Batch:
             move(self.edge_attr),
             move(self.y),
             move(self.targets),
+            move(self.outside),
         )
 
 
@@ -102,6 +118,9 @@ class GraphSet:
     Shapes for G graphs with N nodes and E directed edges in all: ``x [N, F]``, ``edge_index [2, E]``,
     ``node_ptr [G + 1]``, ``edge_ptr [G + 1]``, ``edge_attr [E, D]``, ``y [G]``, ``targets [G, T]`` with T = 1 for
     node and 2 for link tasks, ``node_truth [N]`` true for nodes of the known motif, ``names`` one text per graph.
+
+    A graph that was taken out of a larger one may say so: ``origin [N]`` is the number that a node has there, and
+    ``outside [N]`` how many of those it hears were left behind. A graph without them stands alone.
     """
 
     x: Tensor
@@ -114,6 +133,8 @@ class GraphSet:
     node_truth: Tensor | None = None
     names: tuple[str, ...] | None = None
     schema: Schema = field(default_factory=Schema)
+    outside: Tensor | None = None
+    origin: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
@@ -162,6 +183,8 @@ class GraphSet:
             targets=None if self.targets is None else self.targets[chosen],
             node_truth=None if self.node_truth is None else self.node_truth[nodes],
             names=None if self.names is None else tuple(self.names[number] for number in chosen.tolist()),
+            outside=None if self.outside is None else self.outside[nodes],
+            origin=None if self.origin is None else self.origin[nodes],
         )
 
     def _numbers(self, index: Any) -> Tensor:
@@ -200,6 +223,7 @@ class GraphSet:
             edge_attr=None if self.edge_attr is None else self.edge_attr.index_select(0, edges),
             y=None if self.y is None else self.y[index],
             targets=None if self.targets is None else self.targets[index] + first[:, None],
+            outside=None if self.outside is None else self.outside[nodes],
         )
 
     @cached_property
@@ -214,6 +238,7 @@ class GraphSet:
             edge_attr=self.edge_attr,
             y=self.y,
             targets=None if self.targets is None else self.targets + first[:, None],
+            outside=self.outside,
         )
 
     def slice_batch(self, start: int, stop: int) -> Batch:
@@ -229,6 +254,7 @@ class GraphSet:
             edge_attr=None if whole.edge_attr is None else whole.edge_attr[edge_start:edge_stop],
             y=None if whole.y is None else whole.y[start:stop],
             targets=None if whole.targets is None else whole.targets[start:stop] - node_start,
+            outside=None if whole.outside is None else whole.outside[node_start:node_stop],
         )
         # Known beforehand, as part of the whole; a batch made from this one by `replace` computes its own.
         batch.__dict__["hearing"] = whole.hearing.part(slice(node_start, node_stop), slice(edge_start, edge_stop))
@@ -261,6 +287,8 @@ class GraphSet:
             names=None
             if any(part.names is None for part in parts)
             else tuple(name for part in parts for name in part.names or ()),
+            outside=_all_outside(parts),
+            origin=joined("origin"),
         )
 
     @classmethod

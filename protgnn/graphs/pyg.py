@@ -44,9 +44,11 @@ def pack(graphs: Sequence[Data] | Data, schema: Schema | None = None) -> GraphSe
         edge_attr=None if edge_attr is None else edge_attr.to(torch.float32),
         y=_label(items),
         targets=_targets(items),
-        node_truth=_truth(items),
+        node_truth=_per_node(items, "node_truth"),
         names=None if names is None else tuple(str(name) for name in names),
         schema=schema or Schema(),
+        outside=_per_node(items, "outside"),
+        origin=_per_node(items, "origin"),
     )
 
 
@@ -65,6 +67,10 @@ def unpack(graphs: GraphSet) -> list[Data]:
             item.targets = graphs.targets[number : number + 1]
         if graphs.node_truth is not None:
             item.node_truth = graphs.node_truth[nodes]
+        if graphs.outside is not None:
+            item.outside = graphs.outside[nodes]
+        if graphs.origin is not None:
+            item.origin = graphs.origin[nodes]
         if graphs.names is not None:
             item.name = graphs.names[number]
         found.append(item)
@@ -126,9 +132,11 @@ def _targets(items: list[Data]) -> Tensor | None:
     return torch.cat([tensor.reshape(1, -1) for tensor in tensors])
 
 
-def _truth(items: list[Data]) -> Tensor | None:
-    tensors = _tensors(items, "node_truth")
+def _per_node(items: list[Data], name: str) -> Tensor | None:
+    tensors = _tensors(items, name)
     for number, tensor in enumerate(tensors or ()):
         if tensor.shape != (len(items[number].x),):
-            raise DataError(f"Expected `node_truth` of graph {number} to say true or false once per node")
+            raise DataError(
+                f"Expected `{name}` of graph {number} to have one value per node (got {tuple(tensor.shape)})"
+            )
     return None if tensors is None else torch.cat(tensors)

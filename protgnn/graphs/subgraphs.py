@@ -14,8 +14,8 @@ def cut(graphs: GraphSet, index: Tensor, node_mask: Tensor, edge_mask: Tensor | 
     """Cut subgraph ``s`` out of graph ``index[s]``; a graph may be cut many times.
 
     ``node_mask`` is the concatenation over s of a bool per node of graph ``index[s]``; ``edge_mask`` likewise per
-    edge (without it the subgraph is induced). An edge stays if it and both its ends stay. Labels, names and
-    targets come along; a target node must be kept.
+    edge (without it the subgraph is induced). An edge stays if it and both its ends stay. Labels, names, targets and
+    the origin of nodes come along; a target node must be kept. What is cut out stands alone: nothing is outside of it.
     """
     node_counts, edge_counts = graphs.node_counts[index], graphs.edge_counts[index]
     nodes = ragged_arange(graphs.node_ptr[:-1][index], node_counts)
@@ -55,4 +55,6 @@ def cut(graphs: GraphSet, index: Tensor, node_mask: Tensor, edge_mask: Tensor | 
         targets=targets,
         node_truth=None if graphs.node_truth is None else graphs.node_truth[nodes[node_mask]],
         names=None if graphs.names is None else tuple(graphs.names[number] for number in index.tolist()),
+        outside=None,
+        origin=None if graphs.origin is None else graphs.origin[nodes[node_mask]],
     )

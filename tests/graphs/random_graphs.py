@@ -12,8 +12,13 @@ law = settings(max_examples=25, deadline=None)
 
 
 @st.composite
-def graph_sets(draw: st.DrawFn, max_graphs: int = 5, max_nodes: int = 6, undirected: bool = False) -> GraphSet:
-    """Some small graphs with every optional part there or not; edges in any direction, doubled, looped."""
+def graph_sets(
+    draw: st.DrawFn, max_graphs: int = 5, max_nodes: int = 6, undirected: bool = False, taken_out: bool = False
+) -> GraphSet:
+    """Some small graphs with every optional part there or not; edges in any direction, doubled, looped.
+
+    With ``taken_out`` they may also say that they were taken out of larger ones.
+    """
     counts = draw(st.lists(st.integers(1, max_nodes), min_size=1, max_size=max_graphs))
     generator = torch.Generator().manual_seed(draw(st.integers(0, 2**31)))
     edges = []
@@ -27,6 +32,7 @@ def graph_sets(draw: st.DrawFn, max_graphs: int = 5, max_nodes: int = 6, undirec
         edges.append(pairs)
     total, total_edges = sum(counts), sum(pairs.shape[1] for pairs in edges)
     has_attr, has_y, has_targets, has_truth, has_names = (draw(st.booleans()) for _ in range(5))
+    taken_out = taken_out and draw(st.booleans())
     return GraphSet(
         x=torch.randn(total, 3, generator=generator),
         edge_index=torch.cat(edges, dim=1),
@@ -42,12 +48,16 @@ def graph_sets(draw: st.DrawFn, max_graphs: int = 5, max_nodes: int = 6, undirec
         schema=Schema(
             "graph", ("a", "b", "c"), ("x0", "x1", "x2"), ("e0", "e1") if has_attr and not undirected else ()
         ),
+        outside=torch.randint(0, 4, (total,), generator=generator) if taken_out else None,
+        origin=torch.randint(0, 100, (total,), generator=generator) if taken_out else None,
     )
 
 
 def assert_same(ours: GraphSet, theirs: GraphSet) -> None:
     """Every part of two sets is equal."""
-    for name in ("x", "edge_index", "node_ptr", "edge_ptr", "edge_attr", "y", "targets", "node_truth"):
+    for name in (
+        "x", "edge_index", "node_ptr", "edge_ptr", "edge_attr", "y", "targets", "node_truth", "outside", "origin"
+    ):  # fmt: skip
         one, other = getattr(ours, name), getattr(theirs, name)
         assert (one is None) == (other is None), name
         if one is not None:

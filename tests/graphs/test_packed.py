@@ -1,5 +1,7 @@
 """Batches and selections of packed graphs are those of PyG."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -25,24 +27,26 @@ def assert_is_pyg_batch(graphs: GraphSet, numbers: list[int], batch) -> None:
         assert torch.equal(batch.y, theirs.y)
     if graphs.targets is not None:
         assert torch.equal(batch.targets, theirs.targets + theirs.ptr[:-1, None])
+    if graphs.outside is not None:
+        assert torch.equal(batch.outside, theirs.outside)
 
 
 @law
-@given(graph_sets(), st.data())
+@given(graph_sets(taken_out=True), st.data())
 def test_a_batch_of_any_index_list_is_the_batch_of_pyg(graphs: GraphSet, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=8))
     assert_is_pyg_batch(graphs, numbers, graphs.batch(torch.tensor(numbers)))
 
 
 @law
-@given(graph_sets(), st.integers(1, 4))
+@given(graph_sets(taken_out=True), st.integers(1, 4))
 def test_batches_in_order_are_the_batches_of_pyg(graphs: GraphSet, size: int) -> None:
     for start, batch in zip(range(0, len(graphs), size), graphs.batches(size), strict=True):
         assert_is_pyg_batch(graphs, list(range(len(graphs)))[start : start + size], batch)
 
 
 @law
-@given(graph_sets())
+@given(graph_sets(taken_out=True))
 def test_negative_graph_numbers_count_from_the_end(graphs: GraphSet) -> None:
     from_end = torch.arange(-len(graphs), 0)
     assert_is_pyg_batch(graphs, list(range(len(graphs))), graphs.batch(from_end))
@@ -50,7 +54,7 @@ def test_negative_graph_numbers_count_from_the_end(graphs: GraphSet) -> None:
 
 
 @law
-@given(graph_sets(), st.data())
+@given(graph_sets(taken_out=True), st.data())
 def test_selecting_then_batching_equals_batching_the_selection(graphs: GraphSet, data: st.DataObject) -> None:
     numbers = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=8))
     one, other = graphs[numbers].batch(), graphs.batch(torch.tensor(numbers))
@@ -58,14 +62,14 @@ def test_selecting_then_batching_equals_batching_the_selection(graphs: GraphSet,
 
 
 @law
-@given(graph_sets())
+@given(graph_sets(taken_out=True))
 def test_the_parts_put_together_again_are_the_whole(graphs: GraphSet) -> None:
     assert_same(GraphSet.concatenate([graphs[:1], graphs[1:]]), graphs)
     assert_same(GraphSet.concatenate(list(graphs)), graphs)
 
 
 @law
-@given(graph_sets())
+@given(graph_sets(taken_out=True))
 def test_every_way_to_ask_for_graphs_gives_the_same(graphs: GraphSet) -> None:
     last = len(graphs) - 1
     mask = torch.zeros(len(graphs), dtype=torch.bool)
@@ -73,6 +77,16 @@ def test_every_way_to_ask_for_graphs_gives_the_same(graphs: GraphSet) -> None:
     for index in (last, [last], np.array([last]), np.int64(last), torch.tensor([last]), mask, slice(last, None)):
         assert_same(graphs[index], graphs[last])
     assert_same(graphs[::-1], graphs[list(range(last, -1, -1))])
+
+
+@law
+@given(graph_sets(taken_out=True))
+def test_nothing_is_outside_of_a_graph_that_stands_alone(graphs: GraphSet) -> None:
+    alone = replace(graphs, outside=None)
+    outside = torch.zeros(len(graphs.x), dtype=torch.int64) if graphs.outside is None else graphs.outside
+    wanted = torch.cat([torch.zeros_like(outside), outside])
+    for joined in (alone.batch().joined(graphs.batch()), GraphSet.concatenate([alone, graphs])):
+        assert joined.outside is None if graphs.outside is None else torch.equal(joined.outside, wanted)
 
 
 def test_no_graphs_can_be_asked_for() -> None:

@@ -12,7 +12,7 @@ from tests.graphs.random_graphs import graph_sets, law, one_graph
 
 
 @law
-@given(graph_sets(), st.data())
+@given(graph_sets(taken_out=True), st.data())
 def test_a_cut_is_the_induced_subgraph_of_pyg(graphs: GraphSet, data: st.DataObject) -> None:
     graphs = GraphSet(**{**vars(graphs), "targets": None})
     numbers = data.draw(st.lists(st.integers(0, len(graphs) - 1), min_size=1, max_size=6))
@@ -32,10 +32,13 @@ def test_a_cut_is_the_induced_subgraph_of_pyg(graphs: GraphSet, data: st.DataObj
             assert torch.equal(found[place].edge_attr, attr)
         if graphs.node_truth is not None:
             assert torch.equal(found[place].node_truth, item.node_truth[mask])
+        if graphs.origin is not None:
+            assert torch.equal(found[place].origin, item.origin[mask])
+    assert found.outside is None
 
 
 @law
-@given(graph_sets(), st.data())
+@given(graph_sets(taken_out=True), st.data())
 def test_an_edge_mask_removes_edges_and_keeps_nodes(graphs: GraphSet, data: st.DataObject) -> None:
     size = graphs.edge_index.shape[1]
     mask = torch.tensor(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)), dtype=torch.bool)
