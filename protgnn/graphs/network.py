@@ -1,0 +1,125 @@
+"""One large graph whose nodes, or pairs of nodes, are what gets a label.
+
+Stored for a million nodes and tens of millions of edges: the edges lie in compressed rows by the node that hears them,
+4 bytes for each direction, and anything larger is made for a moment when it is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from protgnn.graphs.packed import Batch
+from protgnn.graphs.schema import Schema
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
+
+UNKNOWN = -1
+"""The label of a node that has none, and the motif of a node that is in none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A graph of N nodes and E directed edges, as ``network_checks.check_network`` leaves it.
+
+    ``x [N, F]``; node v hears the nodes ``source[ptr[v] : ptr[v + 1]]``, ascending, int32 ``[E]``; ``edge_attr [E, D]``
+    in the same order. An undirected edge is stored in both directions with the same attributes. ``y [N]`` are classes,
+    ``motif [N]`` says which planted motif a node belongs to, both ``UNKNOWN`` where there is none; ``names`` has one
+    text per node.
+    """
+
+    x: Tensor
+    ptr: Tensor
+    source: Tensor
+    edge_attr: Tensor | None = None
+    y: Tensor | None = None
+    motif: Tensor | None = None
+    names: tuple[str, ...] | None = None
+    schema: Schema = field(default_factory=Schema)
+    directed: bool = False
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    @property
+    def num_edges(self) -> int:
+        """Directed edges; an undirected edge counts twice."""
+        return len(self.source)
+
+    @property
+    def degree(self) -> Tensor:
+        """How many nodes each node hears, ``[N]``."""
+        return self.ptr.diff()
+
+    @property
+    def edge_index(self) -> Tensor:
+        """All edges, source above target, int64 ``[2, E]``, sorted by (target, source)."""
+        target = torch.arange(len(self)).repeat_interleave(self.degree, output_size=self.num_edges)
+        return torch.stack([self.source.to(torch.int64), target])
+
+    @property
+    def node_truth(self) -> Tensor | None:
+        """Whether each node belongs to a motif, ``[N]``."""
+        return None if self.motif is None else self.motif != UNKNOWN
+
+    @property
+    def edge_truth(self) -> Tensor | None:
+        """Whether each edge joins two nodes of one motif, ``[E]``."""
+        if self.motif is None:
+            return None
+        source, target = self.edge_index
+        return (self.motif[source] == self.motif[target]) & (self.motif[source] != UNKNOWN)
+
+    @property
+    def labelled(self) -> Tensor:
+        """The nodes whose class is known, ascending, ``[L]``."""
+        if self.y is None:
+            return torch.zeros(0, dtype=torch.int64)
+        return (self.y != UNKNOWN).nonzero().squeeze(1)
+
+    def name(self, node: int) -> str:
+        """What a node is called: its own name, or ``node 7``."""
+        return f"node {node}" if self.names is None else self.names[node]
+
+    @cached_property
+    def _everything(self) -> Batch:
+        edge_index = self.edge_index
+        return Batch(self.x, edge_index, torch.zeros(len(self), dtype=torch.int64), 1, self.edge_attr)
+
+    def whole(self, targets: Tensor) -> Batch:
+        """The whole network as one batch for B targets, nodes ``[B]`` or pairs ``[B, 2]``, as full-batch training
+        wants it.
+
+        All targets share the one graph, so ``node_graph`` is zero throughout though ``num_graphs`` is B; who hears
+        whom is worked out once for all calls.
+        """
+        shared = self._everything
+        y = None if self.y is None or targets.dim() == 2 else self.y[targets]
+        batch = replace(shared, num_graphs=len(targets), targets=targets.reshape(len(targets), -1), y=y)
+        batch.__dict__["hearing"] = shared.hearing
+        return batch
+
+    @classmethod
+    def from_pyg(cls, data: Data, schema: Schema | None = None, directed: bool = False) -> tuple[Network, list[str]]:
+        """A checked network from one PyG ``Data`` with ``x``, ``edge_index`` and perhaps ``edge_attr``, ``y``,
+        ``motif`` and ``names``, and a sentence for each thing that was mended."""
+        from protgnn.graphs.network_checks import from_pyg
+
+        return from_pyg(data, schema, directed)
+
+    def to_pyg(self) -> Data:
+        """The network as PyG's ``Data``, as its samplers and transforms want it."""
+        from torch_geometric.data import Data
+
+        data = Data(x=self.x, edge_index=self.edge_index)
+        for name in ("edge_attr", "y", "motif"):
+            if getattr(self, name) is not None:
+                data[name] = getattr(self, name)
+        if self.names is not None:
+            data.names = list(self.names)
+        return data
