@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-promises bench-letter bench-overhead \
-	bench-search bench-projection clean
+	bench-search bench-projection bench-m bench-grid clean
 
 setup: $(READY)
 
@@ -54,6 +54,12 @@ bench-search: setup
 
 bench-projection: setup
 	$(BIN)/python -m benchmarks.projection
+
+bench-m: setup
+	$(BIN)/python -m benchmarks.prototype_count
+
+bench-grid: setup
+	$(BIN)/python -m benchmarks.cost_grid
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
