@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
+from protgnn.graphs.ascending import distinct, first_of_each, without
 from protgnn.graphs.neighbour_sampling import in_edges
 from protgnn.graphs.network import UNKNOWN, Network
 from protgnn.graphs.packed import Batch, GraphSet
@@ -124,19 +125,20 @@ def _reach(
     """Go out from the seeds hop by hop. A (graph, node) is one number, graph · N + node, and a set of these sorted."""
     size, neighbour = len(network), network.source.numpy()
     start = owner * size + seeds.reshape(-1)
-    known = frontier = np.unique(start)
+    known = frontier = distinct(start)
     heard, hears, numbers = [], [], []
     for hop, most in enumerate(fanouts):
         graph, node = np.divmod(frontier, size)
         other = _other_end(seeds[graph], node, network.directed) if without_link and not hop else None
         row, edge = in_edges(network, node, most, generator, other)
         heard.append(graph[row] * size + neighbour[edge])
-        hears.append(frontier[row])
+        hears.append((frontier, row))
         numbers.append(edge)
-        frontier = _new(heard[-1], known)
+        frontier = without(distinct(heard[-1]), known)
         known = np.sort(np.concatenate([known, frontier]))
 
-    source, target = np.searchsorted(known, np.concatenate(heard)), np.searchsorted(known, np.concatenate(hears))
+    source = np.searchsorted(known, np.concatenate(heard))
+    target = np.concatenate([np.searchsorted(known, asking)[row] for asking, row in hears])
     rim = np.searchsorted(known, frontier)
     edge_number = None if network.edge_attr is None else np.concatenate(numbers)
     if not network.directed:
@@ -160,24 +162,18 @@ def _outside(network: Network, node: np.ndarray, target: np.ndarray, rim: np.nda
     return outside
 
 
-def _new(heard: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """What was heard of and is not known yet, ascending."""
-    found = np.unique(heard)
-    place = np.searchsorted(known, found)
-    fresh: np.ndarray = found[known[np.minimum(place, len(known) - 1)] != found]
-    return fresh
-
-
 def _sorted_edges(
     source: np.ndarray, target: np.ndarray, edge: np.ndarray | None, rows: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     """Every edge once, sorted by (target, source)."""
     key = target * rows + source
     if edge is None:
-        key = np.unique(key)
+        key = distinct(key)
     else:
-        key, first = np.unique(key, return_index=True)
-        edge = edge[first]
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        first = first_of_each(key)
+        key, edge = key[first], edge[order[first]]
     return key % rows, key // rows, edge
 
 

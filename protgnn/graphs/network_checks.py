@@ -14,6 +14,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from protgnn.errors import DataError
+from protgnn.graphs.ascending import distinct, first_of_each
 from protgnn.graphs.labels import MAX_CLASSES
 from protgnn.graphs.network import UNKNOWN, Network
 from protgnn.graphs.packed import offsets
@@ -215,19 +216,12 @@ def _rows(
 def _sorted_once(key: np.ndarray, attr: Tensor | None, num_nodes: int, what: str) -> tuple[np.ndarray, Tensor | None]:
     """The keys ascending, each once, and the attributes of each, which must not differ."""
     if attr is None:
-        key = np.sort(key)
-        return key[_first_of_each(key)], None
+        return distinct(key), None
     order = np.argsort(key, kind="stable")
     key, attr = key[order], attr[torch.from_numpy(order)]
-    first = _first_of_each(key)
+    first = first_of_each(key)
     differs = (attr[1:] != attr[:-1]).any(dim=1).numpy() & ~first[1:]
     if differs.any():
         target, source = divmod(int(key[1:][differs.argmax()]), num_nodes)
         raise DataError(f"The edge {source, target} {what} different attributes: give it one set of attributes")
     return key[first], attr[torch.from_numpy(first)]
-
-
-def _first_of_each(key: np.ndarray) -> np.ndarray:
-    first = np.ones(len(key), dtype=bool)
-    np.not_equal(key[1:], key[:-1], out=first[1:])
-    return first
