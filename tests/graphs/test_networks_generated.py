@@ -45,7 +45,8 @@ def motifs(network: Network) -> list[networkx.Graph]:
 def test_ba_shapes_has_the_figures_of_the_literature(seed):
     network = ba_shapes(seed)
     assert len(network) == 700 and network.y.bincount().tolist() == [300, 160, 160, 80]
-    assert network.num_edges == 2 * (295 * 5 + 80 * 6 + 80 + 70)
+    assert network.num_edges == 2 * 2055
+    assert ba_shapes(seed, random_edges=70).num_edges == 2 * 2105
     assert network.x.shape == (700, 10) and set(network.x.unique().tolist()) == {1.0}
     houses = motifs(network)
     assert len(houses) == 80
