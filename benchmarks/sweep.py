@@ -6,6 +6,7 @@ import argparse
 import json
 import multiprocessing
 import statistics
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,24 @@ def sweep(points: list[Point], chosen: argparse.Namespace, path: Path) -> None:
                 wanted.append(task)
     done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
     left = [task for task in wanted if key_of(task) not in done]
-    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
-        for key, figures in pool.imap_unordered(run, left):
-            data, point = tasks[key]
-            done[key] = {"data": data, "encoder": chosen.encoder, **point, **figures}
-            _write(path, tasks, done)
-            print(f"{data} {point}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
+    for key, figures in _trained(left, chosen.processes):
+        data, point = tasks[key]
+        done[key] = {"data": data, "encoder": chosen.encoder, **point, **figures}
+        _write(path, tasks, done)
+        print(f"{data} {point}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
     rows = _write(path, tasks, done)
     accuracies = ([100 * value for value in row["accuracy"]] for row in rows)
     shown = (f"{statistics.mean(values):.2f} ± {statistics.pstdev(values):.2f}" for values in accuracies)
     print(table([{**row, "accuracy": text} for row, text in zip(rows, shown, strict=True)]))
+
+
+def _trained(tasks: list[Task], processes: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The runs, as they are done; one process is this one."""
+    if processes == 1:
+        yield from map(run, tasks)
+        return
+    with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        yield from pool.imap_unordered(run, tasks)
 
 
 def _write(path: Path, tasks: dict[str, tuple[str, Point]], done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
