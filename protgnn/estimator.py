@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from protgnn.errors import DataError, ProtGNNError
-from protgnn.explain.reasoning import Reasoning, explain
+from protgnn.explain.reasoning import Known, Reasoning, explain
 from protgnn.graphs.checks import check
 from protgnn.graphs.new_input import conform
 from protgnn.graphs.packed import GraphSet
@@ -122,7 +122,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def explain(self, graphs: Any) -> Reasoning | list[Reasoning]:
         """Why each graph is predicted to be what it is: one reasoning for one graph, a list for several."""
         new = self._new(graphs)
-        found = explain(self.model_, new)
+        found = explain(self.model_, new, Known.of(self.run_))
         return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -12,6 +15,13 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
 from protgnn.training.evaluate import EVALUATION_BATCH
+from protgnn.training.prototypes import Prototypes
+from protgnn.training.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+UNFAMILIAR = "nothing like this in the training data"
 
 
 @dataclass(frozen=True)
@@ -34,14 +44,69 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What a run knows beside its weights: its prototypes, the similarity from which a graph is familiar, the
+    similarity of a graph that is the prototype itself and, where the training graphs are at hand, those that the
+    prototypes were cut from.
+    """
+
+    prototypes: Prototypes | None = None
+    familiarity: float | None = None
+    highest_similarity: float | None = None
+    sources: GraphSet | None = None
+
+    @classmethod
+    def of(cls, run: Run, train: GraphSet | None = None) -> Known:
+        sources = None
+        if train is not None and run.prototypes is not None:
+            sources = train[[card.graph for card in run.prototypes.cards]]
+        return cls(run.prototypes, run.scores.get("familiarity"), math.log(1 / run.recipe.epsilon), sources)
+
+    @cached_property
+    def shows(self) -> tuple[str, ...]:
+        """Every prototype in a few characters: the SMILES of a fragment, the words of a phrase."""
+        from protgnn.explain.fragments import describe_subgraph
+
+        if self.prototypes is None:
+            return ()
+        cards, subgraphs = self.prototypes.cards, self.prototypes.subgraphs
+        return tuple(describe_subgraph(subgraphs[number], card.nodes) for number, card in enumerate(cards))
+
+
+NOTHING = Known()
+
+
+@dataclass(frozen=True)
 class Reasoning:
-    """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions."""
+    """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions.
+
+    ``among`` and ``number`` say where the graph itself is, and ``known`` what the model knows; they are what names
+    and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is.
+    """
 
     name: str | None
     class_names: tuple[str, ...]
     logits: tuple[float, ...]
     probabilities: tuple[float, ...]
     rows: tuple[Row, ...]
+    among: GraphSet | None = field(default=None, repr=False)
+    number: int = 0
+    known: Known = field(default=NOTHING, repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def graph(self) -> GraphSet | None:
+        """The graph that was predicted, as a set of one."""
+        return None if self.among is None else self.among[self.number]
+
+    @cached_property
+    def title(self) -> str:
+        """What the graph is called: its name, the SMILES of a molecule without one, or its number."""
+        from protgnn.explain.fragments import molecule_smiles
+
+        graph = self.graph
+        smiles = None if self.name or graph is None else molecule_smiles(graph)
+        return self.name or smiles or f"graph {self.number}"
 
     @property
     def predicted(self) -> int:
@@ -54,64 +119,124 @@ class Reasoning:
         return max((label for label in range(len(self.logits)) if label != self.predicted), key=self.logits.__getitem__)
 
     @property
+    def truth(self) -> int | None:
+        """The class that the graph was labelled with, where it was."""
+        return None if self.among is None or self.among.y is None else int(self.among.y[self.number])
+
+    @property
     def margin(self) -> float:
         """How far the predicted class is ahead of the runner-up."""
         return self.logits[self.predicted] - self.logits[self.runner_up]
 
+    @property
+    def largest_similarity(self) -> float:
+        """The similarity to the nearest prototype of any class."""
+        return max(row.similarity for row in self.rows)
+
+    @property
+    def familiar(self) -> bool | None:
+        """Whether any prototype is as similar as to all but the oddest validation graphs; unknown for old runs."""
+        known = self.known.familiarity
+        return None if known is None else self.largest_similarity >= known
+
+    def gain(self, row: Row) -> float:
+        """What a row adds to the margin between the predicted class and the runner-up."""
+        return row.contribution(self.predicted) - row.contribution(self.runner_up)
+
     def decisive(self) -> list[Row]:
         """The rows, those first that made most of the difference between the predicted class and the runner-up."""
-        first, second = self.predicted, self.runner_up
-        return sorted(self.rows, key=lambda row: row.contribution(second) - row.contribution(first))
+        return sorted(self.rows, key=self.gain, reverse=True)
+
+    def winning(self) -> Row:
+        """The row that adds most to the predicted class."""
+        return max(self.rows, key=lambda row: row.contribution(self.predicted))
+
+    def shows(self, row: Row) -> str:
+        """What the prototype of a row is, in a few characters; its number where that is all that is known."""
+        return self.known.shows[row.prototype] if self.known.shows else f"prototype {row.prototype}"
+
+    def evidence_shows(self, row: Row) -> str | None:
+        """What part of the graph was compared, in a few characters; nothing where that was all of it."""
+        from protgnn.explain.fragments import describe_part
+
+        graph = self.graph
+        return None if row.evidence is None or graph is None else describe_part(graph, row.evidence)
+
+    def save(self, path: str | Path, theme: str = "light") -> None:
+        """Write the reasoning as a picture, a page or data: ``.svg``, ``.png``, ``.html`` or ``.json``."""
+        from protgnn.draw.files import save
+
+        save(self, Path(path), theme)
+
+    def _repr_svg_(self) -> str:
+        """The figure, for notebooks."""
+        from protgnn.draw.figure import reasoning_svg
+
+        return reasoning_svg(self)
+
+    def __rich__(self) -> RenderableType:
+        from protgnn.explain.terminal import reasoning_table
+
+        return reasoning_table(self)
 
     def __str__(self) -> str:
-        names, first, second = self.class_names, self.predicted, self.runner_up
-        lines = [f"{self.name or 'graph'}: {names[first]} (probability {self.probabilities[first]:.2f})"]
-        for row in self.decisive():
-            shares = "  ".join(f"{row.contribution(label):+.2f} {names[label]}" for label in (first, second))
-            lines.append(
-                f"  prototype {row.prototype} of {names[row.label]}, similarity {row.similarity:.2f}: {shares}"
-            )
-        sums = "  ".join(f"{self.logits[label]:+.2f} {names[label]}" for label in (first, second))
-        return "\n".join([*lines, f"  sum: {sums}"])
+        from protgnn.explain.terminal import plain_text
+
+        return plain_text(self)
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain values."""
-        names = self.class_names
+        names, truth = self.class_names, self.truth
         return {
             "name": self.name,
             "predicted": names[self.predicted],
+            "truth": None if truth is None else names[truth],
             "probabilities": dict(zip(names, self.probabilities, strict=True)),
             "logits": dict(zip(names, self.logits, strict=True)),
             "runner_up": names[self.runner_up],
             "margin": self.margin,
-            "rows": [
-                {
-                    "prototype": row.prototype,
-                    "class": names[row.label],
-                    "similarity": row.similarity,
-                    "weights": dict(zip(names, row.weights, strict=True)),
-                    "contributions": {name: row.contribution(label) for label, name in enumerate(names)},
-                    "evidence": None if row.evidence is None else list(row.evidence),
-                }
-                for row in self.rows
-            ],
+            "familiar": self.familiar,
+            "largest_similarity": self.largest_similarity,
+            "familiar_from": self.known.familiarity,
+            "notes": [*([UNFAMILIAR] if self.familiar is False else []), *self.notes],
+            "rows": [self._row_json(row) for row in self.rows],
+        }
+
+    def _row_json(self, row: Row) -> dict[str, Any]:
+        names, known = self.class_names, self.known.prototypes
+        card = None if known is None else known.cards[row.prototype]
+        return {
+            "prototype": row.prototype,
+            "class": names[row.label],
+            "shows": self.shows(row),
+            "source": None if card is None else {"graph": card.graph, "name": card.name, "nodes": list(card.nodes)},
+            "similarity": row.similarity,
+            "weights": dict(zip(names, row.weights, strict=True)),
+            "contributions": {name: row.contribution(label) for label, name in enumerate(names)},
+            "gain": self.gain(row),
+            "evidence": None if row.evidence is None else list(row.evidence),
+            "evidence_shows": self.evidence_shows(row),
         }
 
 
 @torch.no_grad()
-def explain(model: GraphClassifier, graphs: GraphSet) -> list[Reasoning]:
-    """The reasoning for every graph, by the prototypes of the model."""
+def explain(
+    model: GraphClassifier, graphs: GraphSet, known: Known = NOTHING, notes: tuple[str, ...] = ()
+) -> list[Reasoning]:
+    """The reasoning for every graph, by the prototypes of the model; thousands of graphs take a few seconds."""
     head = model.head
     if not isinstance(head, PrototypeHead):
         raise ProtGNNError("A plain model has no prototypes to explain by: train one with --set head=prototypes")
     model.eval()
     classes, weights = head.classes.tolist(), [tuple(column) for column in head.last.weight.t().tolist()]
+    names = graphs.schema.class_names
     found: list[Reasoning] = []
     for batch in graphs.batches(EVALUATION_BATCH):
         distance = head.distances(model.embed(batch))
         similar, logits = similarity(distance, head.epsilon).tolist(), head.logits(distance)
         for shown, logit, chance in zip(similar, logits.tolist(), logits.softmax(1).tolist(), strict=True):
-            name = None if graphs.names is None else graphs.names[len(found)]
-            rows = (Row(number, classes[number], value, weights[number]) for number, value in enumerate(shown))
-            found.append(Reasoning(name, graphs.schema.class_names, tuple(logit), tuple(chance), tuple(rows)))
+            number = len(found)
+            name = None if graphs.names is None else graphs.names[number]
+            rows = tuple(Row(place, classes[place], value, weights[place]) for place, value in enumerate(shown))
+            found.append(Reasoning(name, names, tuple(logit), tuple(chance), rows, graphs, number, known, notes))
     return found

@@ -1,0 +1,40 @@
+"""A reasoning as a file: the ending of the name says what kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protgnn.draw.theme import theme_of
+from protgnn.errors import ProtGNNError
+from protgnn.explain.reasoning import Reasoning
+from protgnn.training.files import write_bytes, write_json, write_text
+
+SUFFIXES = (".svg", ".png", ".html", ".json")
+
+
+def check_suffix(path: Path) -> None:
+    """Refuse a name whose ending says nothing, before any work is done."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise ProtGNNError(
+            f"{path}: expected a name that ends in {', '.join(SUFFIXES)} (got {path.suffix or 'no ending'})"
+        )
+
+
+def save(why: Reasoning, path: Path, theme: str = "light") -> None:
+    """Write a reasoning; the file is either whole or not there."""
+    from protgnn.draw.figure import reasoning_svg
+
+    check_suffix(path)
+    suffix, paint = path.suffix.lower(), theme_of(theme)
+    if suffix == ".json":
+        write_json(path, why.to_json())
+    elif suffix == ".svg":
+        write_text(path, reasoning_svg(why, paint))
+    elif suffix == ".png":
+        from protgnn.draw.png import to_png
+
+        write_bytes(path, to_png(reasoning_svg(why, paint)))
+    else:
+        from protgnn.draw.pages import reasoning_page
+
+        write_text(path, reasoning_page(why))

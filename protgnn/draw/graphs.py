@@ -1,0 +1,99 @@
+"""Graphs that are neither molecules nor sentences: a layout that is the same every time, and kinds in the nodes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from html import escape
+from typing import Any
+
+from protgnn.draw.picture import Picture, Spot
+from protgnn.graphs.packed import GraphSet
+
+_EDGE = 34.0  # how long a typical edge is drawn
+_RADIUS = 8.0
+_MOST_NODES_OF_KAMADA_KAWAI = 80  # it is the prettier layout, and cubic
+_MOST_KINDS = 30
+
+
+def draw_graph(graph: GraphSet, only: Collection[int] | None = None) -> Picture:
+    """One graph; with ``only`` some nodes matter, and the rest is there but pale."""
+    edges = sorted({(min(a, b), max(a, b)) for a, b in graph.edge_index.t().tolist() if a != b})
+    places = _layout(len(graph.x), edges)
+    margin = _RADIUS + 6
+    left, top = (min(place[axis] for place in places) - margin for axis in (0, 1))
+    right, bottom = (max(place[axis] for place in places) + margin for axis in (0, 1))
+    spots = {number: Spot(x - left, y - top, 2 * _RADIUS + 8, 2 * _RADIUS + 8) for number, (x, y) in enumerate(places)}
+    links = {(a, b): f"M{spots[a].x:.1f} {spots[a].y:.1f}L{spots[b].x:.1f} {spots[b].y:.1f}" for a, b in edges}
+    kept = set(range(len(places))) if only is None else set(only)
+    targets = set() if graph.targets is None else set(graph.targets[0].tolist())
+    hints = node_hints(graph)
+    parts = [
+        f'<path d="{path}" stroke="{{ink}}" stroke-width="1.6" fill="none"{_pale({a, b}, kept)}/>'
+        for (a, b), path in links.items()
+    ]
+    for number, spot in spots.items():
+        centre = f'cx="{spot.x:.1f}" cy="{spot.y:.1f}"'
+        node = f'<circle {centre} r="{_RADIUS:g}" fill="{{paper}}" stroke="{{ink}}" stroke-width="1.6"/>'
+        if number in targets:  # what is asked about: a ring around it
+            node += f'<circle {centre} r="{_RADIUS + 3.5:g}" fill="none" stroke="{{ink}}" stroke-width="1.6"/>'
+        if hints[number]:
+            size = 9 if len(hints[number]) < 3 else 7
+            node += (
+                f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{{ink}}" '
+                f'text-anchor="middle">{escape(hints[number])}</text>'
+            )
+        parts.append(f"<g{_pale({number}, kept)}>{node}</g>")
+    note = "the ringed node is the one asked about" if len(targets) == 1 else ""
+    note = "the ringed nodes are the ones asked about" if len(targets) > 1 else note
+    return Picture(right - left, bottom - top, "".join(parts), spots, links, note=note)
+
+
+def node_hints(graph: GraphSet) -> list[str]:
+    """A short text per node where its columns are kinds with names; nothing where all nodes are of one kind."""
+    names = graph.schema.node_features
+    x = graph.x
+    one_hot = bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) == 1).all())
+    if not one_hot or not 1 < len(names) <= _MOST_KINDS or len(names) != x.shape[1]:
+        return [""] * len(x)
+    kinds = x.argmax(1).tolist()
+    if len(set(kinds)) < 2:
+        return [""] * len(x)
+    return [names[kind].rpartition("=")[2][:3] for kind in kinds]
+
+
+def _pale(nodes: set[int], kept: set[int]) -> str:
+    return "" if nodes <= kept else ' opacity="0.38"'
+
+
+def _layout(nodes: int, edges: list[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Where the nodes are, the same for the same graph; parts that hang apart stand in a row, the largest first."""
+    import networkx as nx
+
+    graph = nx.Graph()
+    graph.add_nodes_from(range(nodes))
+    graph.add_edges_from(edges)
+    places: dict[int, tuple[float, float]] = {}
+    right = 0.0
+    for part in sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part))):
+        found = _connected_layout(nx.Graph(graph.subgraph(sorted(part))))
+        left = min(x for x, _ in found.values())
+        centre = sum(y for _, y in found.values()) / len(found)
+        for node, (x, y) in found.items():
+            places[node] = (x - left + right, y - centre)
+        right = max(places[node][0] for node in part) + 1.5 * _EDGE
+    return [places[node] for node in range(nodes)]
+
+
+def _connected_layout(graph: Any) -> dict[int, tuple[float, float]]:
+    import networkx as nx
+
+    if len(graph) == 1:
+        return dict.fromkeys(graph, (0.0, 0.0))
+    if len(graph) <= _MOST_NODES_OF_KAMADA_KAWAI:
+        found = nx.kamada_kawai_layout(graph)
+    else:
+        found = nx.spring_layout(graph, seed=0, iterations=60)
+    lengths = [math.dist(found[a], found[b]) for a, b in graph.edges]
+    scale = _EDGE / max(sum(lengths) / len(lengths), 1e-9)
+    return {int(node): (float(x) * scale, float(y) * scale) for node, (x, y) in found.items()}

@@ -1,0 +1,215 @@
+"""The report of a run: what the model is, how good, what it knows, and how it decides, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protgnn.draw.curves import draw_curves, read_log
+from protgnn.draw.pages import reasoning_entry, render
+from protgnn.draw.picture import Sheet, svg
+from protgnn.draw.subjects import draw_input, draw_prototype
+from protgnn.draw.theme import PAGE
+from protgnn.errors import ProtGNNError
+from protgnn.explain.reasoning import Known, Reasoning, explain
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.run import Run
+from protgnn.training.state import LOG_FILE
+from protgnn.version import VERSION
+
+_PER_GALLERY = 6
+_NEAREST = 3
+_MOST_LISTED = 1000
+_CARD, _THUMB = (300.0, 200.0), (150.0, 110.0)
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Reasonings of one sort."""
+
+    key: str
+    title: str
+    about: str
+    chosen: list[Reasoning]
+    none: str
+
+
+def report_page(
+    model: GraphClassifier,
+    run: Run,
+    folder: Path,
+    graphs: GraphSet | None = None,
+    of_what: str = "test",
+    train: GraphSet | None = None,
+) -> str:
+    """The whole report as HTML.
+
+    ``graphs`` are graphs that the model was not trained on, best with labels, and ``of_what`` says which in a word;
+    without them the report has prototypes and scores, and no reasonings. With the training graphs prototypes are
+    shown in the graphs that they come from.
+    """
+    known = Known.of(run, train)
+    if known.prototypes is None:
+        raise ProtGNNError(
+            f"{folder} holds a plain model, which has no prototypes to report on: train one with --set head=prototypes"
+        )
+    sheet = Sheet(PAGE)
+    reasons = [] if graphs is None else explain(model, graphs, known)
+    labelled = bool(reasons) and reasons[0].truth is not None
+    shelves = galleries(reasons) if reasons else []
+    opened = {why.number: f"why-{shelf.key}-{why.number}" for shelf in shelves for why in shelf.chosen}
+    log = read_log(folder / LOG_FILE)
+    best = run.scores.get("best_epoch")
+    content = {
+        "title": folder.resolve().name,
+        "run": str(folder),
+        "version": VERSION,
+        "schema": run.schema,
+        "recipe": run.recipe.model_dump(),
+        "data": run.data,
+        "sizes": {part: len(getattr(run.split, part)) for part in ("train", "valid", "test")} if run.split else {},
+        "scores": {part: run.scores[part] for part in ("train", "valid", "test") if part in run.scores},
+        "epochs": run.scores.get("epochs"),
+        "best_epoch": best,
+        "familiarity": known.familiarity,
+        "unfamiliar": sum(why.familiar is False for why in reasons),
+        "graphs": len(reasons),
+        "of_what": f"{of_what} {run.schema.kind}s",
+        "accuracy": sum(why.truth == why.predicted for why in reasons) / len(reasons) if labelled else None,
+        "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,
+        "curves": [curve for what in ("loss", "accuracy") if (curve := draw_curves(log, what, PAGE, best))],
+        "prototypes": _cards(known, reasons, sheet, opened),
+        "galleries": [
+            {"shelf": shelf, "entries": [reasoning_entry(why, sheet) | _thumb(why, sheet) for why in shelf.chosen]}
+            for shelf in shelves
+        ],
+        "listed": [_line(why, opened) for why in reasons[:_MOST_LISTED]],
+        "most_listed": _MOST_LISTED,
+    }
+    return render("report.html", **content, defs=sheet.defs())
+
+
+def galleries(reasons: list[Reasoning]) -> list[Gallery]:
+    """What is worth a look: where the model is sure and right, sure and wrong, and out of its depth."""
+
+    def confidence(why: Reasoning) -> float:
+        return why.probabilities[why.predicted]
+
+    labelled = reasons[0].truth is not None
+    right = [why for why in reasons if not labelled or why.truth == why.predicted]
+    wrong = [why for why in reasons if labelled and why.truth != why.predicted]
+    strange = [why for why in reasons if why.familiar is False]
+    shelves = [
+        Gallery(
+            "right",
+            "Sure and right" if labelled else "Sure",
+            "The highest probabilities of every class.",
+            _from_every_class(right, confidence),
+            "No graph was predicted rightly.",
+        ),
+        Gallery(
+            "unfamiliar",
+            "Unfamiliar",
+            "Nothing like these in the training data: read their predictions with doubt.",
+            sorted(strange, key=lambda why: why.largest_similarity)[:_PER_GALLERY],
+            "All graphs resemble something in the training data."
+            if reasons[0].familiar is not None
+            else "This run does not say what is familiar: it was trained by an older version.",
+        ),
+    ]
+    if labelled:
+        shelves.insert(
+            1,
+            Gallery(
+                "wrong",
+                "Sure and wrong",
+                "The highest probabilities among the mistakes: what misled the model?",
+                sorted(wrong, key=confidence, reverse=True)[:_PER_GALLERY],
+                "No graph was predicted wrongly.",
+            ),
+        )
+    return shelves
+
+
+def confusion(reasons: Iterable[Reasoning], classes: int) -> list[list[int]]:
+    """How many graphs of each class (row) were predicted to be of each class (column)."""
+    table = [[0] * classes for _ in range(classes)]
+    for why in reasons:
+        if why.truth is not None:
+            table[why.truth][why.predicted] += 1
+    return table
+
+
+def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float]) -> list[Reasoning]:
+    """The best of each class in turn, until there are enough."""
+    by_class: dict[int, list[Reasoning]] = {}
+    for why in sorted(reasons, key=key, reverse=True):
+        by_class.setdefault(why.predicted, []).append(why)
+    chosen: list[Reasoning] = []
+    for place in range(_PER_GALLERY):
+        chosen += [own[place] for _, own in sorted(by_class.items()) if place < len(own)]
+    return chosen[:_PER_GALLERY]
+
+
+def _cards(known: Known, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:
+    assert known.prototypes is not None
+    cards = []
+    for number, card in enumerate(known.prototypes.cards):
+        shown = draw_prototype(known, number)
+        alt = f"Prototype {number}: {known.shows[number]}"
+        placed = sheet.place(
+            shown.picture, (6, 6, _CARD[0] - 12, _CARD[1] - 12), shown.nodes, card.label, smallest=0.45
+        )
+        nearest = sorted(reasons, key=lambda why: -why.rows[number].similarity)[:_NEAREST]
+        cards.append(
+            {
+                "number": number,
+                "class": card.label,
+                "picture": svg(*_CARD, [placed], alt, PAGE),
+                "shows": known.shows[number],
+                "source": card.name or f"training graph {card.graph}",
+                "nodes": len(card.nodes),
+                "weight": f"{card.weight:.2f}",
+                "support": card.support,
+                "nearest": [
+                    {
+                        "number": why.number,
+                        "open": opened.get(why.number),
+                        "similarity": f"{why.rows[number].similarity:.2f}",
+                        **_thumb(why, sheet, number),
+                    }
+                    for why in nearest
+                ],
+            }
+        )
+    return cards
+
+
+def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[str, str]:
+    """A small picture of the graph, with its evidence for one prototype marked if there is any."""
+    graph = why.graph
+    assert graph is not None
+    row = why.winning() if prototype is None else why.rows[prototype]
+    picture = draw_input(graph)
+    width, height = _THUMB if graph.schema.kind != "sentence" else (320.0, 60.0)
+    placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
+    return {"thumb": svg(width, height, [placed], why.title, PAGE)}
+
+
+def _line(why: Reasoning, opened: dict[int, str]) -> dict[str, Any]:
+    row = why.winning()
+    return {
+        "number": why.number,
+        "open": opened.get(why.number),
+        "name": why.title,
+        "truth": why.truth,
+        "predicted": why.predicted,
+        "probability": f"{why.probabilities[why.predicted]:.2f}",
+        "familiar": why.familiar,
+        "prototype": row.prototype,
+        "shows": why.shows(row),
+        "similarity": f"{row.similarity:.2f}",
+    }

@@ -1,0 +1,135 @@
+"""Graphs back to molecules: RDKit's view of what a graph stands for, so that it can be named and drawn."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from protgnn.graphs.molecules import parse, quiet
+from protgnn.graphs.packed import GraphSet
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol, RWMol
+
+_MOST_GUESSES = 64  # of which aromatic nitrogens carry a hydrogen; a handful settles every real ring system
+
+
+def molecule_of(graph: GraphSet, cut_out: bool = False) -> Mol | None:
+    """The molecule of one graph, its atoms numbered as the nodes; nothing where the graph is not one.
+
+    Graphs made from SMILES are named by them. Others are built from their element and bond columns; ``cut_out`` says
+    that such a graph is a part of a molecule, whose free valences are cut bonds and no hydrogens.
+    """
+    schema = graph.schema
+    if schema.kind != "molecule":
+        return None
+    with quiet():
+        if schema.featurizer == "molecule":
+            mol = None if graph.names is None else parse(graph.names[0])
+            return mol if mol is not None and mol.GetNumAtoms() == len(graph.x) else None
+        return _from_columns(graph, cut_out)
+
+
+def source_of(name: str | None, nodes: list[int]) -> Mol | None:
+    """The whole molecule that a prototype was cut from, where its SMILES is known."""
+    with quiet():
+        mol = None if name is None else parse(name)
+    return mol if mol is not None and nodes and max(nodes) < mol.GetNumAtoms() else None
+
+
+def _from_columns(graph: GraphSet, cut_out: bool) -> Mol | None:
+    from rdkit import Chem
+
+    elements = _elements(graph.schema.node_features)
+    bonds = [name.rpartition("=")[2].upper() for name in graph.schema.edge_features]
+    known = {"SINGLE", "DOUBLE", "TRIPLE", "AROMATIC"}
+    if elements is None or graph.edge_attr is None or not known & set(bonds):
+        return None
+    if not bool((graph.x.sum(1) == 1).all()):  # one element per atom, or it is something else
+        return None
+    mol = Chem.RWMol()
+    for column in graph.x.argmax(1).tolist():
+        atom = Chem.Atom(elements[column])
+        atom.SetNoImplicit(cut_out)
+        mol.AddAtom(atom)
+    for (start, end), kind in zip(graph.edge_index.t().tolist(), graph.edge_attr.argmax(1).tolist(), strict=True):
+        if start < end:
+            order = bonds[kind] if bonds[kind] in known else "UNSPECIFIED"
+            mol.AddBond(start, end, getattr(Chem.BondType, order))
+            if order == "AROMATIC":
+                mol.GetBondBetweenAtoms(start, end).SetIsAromatic(True)
+                for number in (start, end):
+                    mol.GetAtomWithIdx(number).SetIsAromatic(True)
+    _set_charges(mol)
+    return _sanitised(mol)
+
+
+def _elements(names: tuple[str, ...]) -> list[str] | None:
+    """The element symbol of every column, nothing if one of them is no element."""
+    from rdkit import Chem
+
+    symbols = [name.rpartition("=")[2] for name in names]
+    table = Chem.GetPeriodicTable()
+    try:
+        return symbols if symbols and all(table.GetAtomicNumber(symbol) > 0 for symbol in symbols) else None
+    except RuntimeError:
+        return None
+
+
+def _set_charges(mol: RWMol) -> None:
+    """Charges that the columns do not tell and the bonds imply: nitro groups and nitrogens with four bonds."""
+    from rdkit import Chem
+
+    for atom in mol.GetAtoms():
+        if atom.GetAtomicNum() != 7:
+            continue
+        orders = [bond.GetBondTypeAsDouble() for bond in atom.GetBonds()]
+        if sum(orders) == 5 and orders.count(2.0) == 2:  # O=N=O, as some files write a nitro group
+            for bond in atom.GetBonds():
+                other = bond.GetOtherAtom(atom)
+                if other.GetAtomicNum() == 8 and other.GetDegree() == 1 and bond.GetBondTypeAsDouble() == 2:
+                    bond.SetBondType(Chem.BondType.SINGLE)
+                    break
+        if sum(bond.GetBondTypeAsDouble() for bond in atom.GetBonds()) != 4:
+            continue
+        atom.SetFormalCharge(1)
+        for bond in atom.GetBonds():
+            other = bond.GetOtherAtom(atom)
+            if other.GetAtomicNum() == 8 and other.GetDegree() == 1 and bond.GetBondTypeAsDouble() == 1:
+                other.SetFormalCharge(-1)
+                other.SetNoImplicit(True)
+                break
+
+
+def _sanitised(mol: RWMol) -> Mol:
+    """The molecule with what RDKit can make of it: all checks passed, or else at least its rings known.
+
+    Columns do not say which aromatic nitrogens carry a hydrogen, and without it a ring has no Kekulé form: the fewest
+    hydrogens that give one are taken.
+    """
+    from rdkit import Chem
+
+    free = [
+        atom.GetIdx()
+        for atom in mol.GetAtoms()
+        if atom.GetAtomicNum() == 7 and atom.GetIsAromatic() and atom.GetDegree() == 2 and not atom.GetFormalCharge()
+    ]
+    guesses = 0
+    for count in range(len(free) + 1):
+        for carrying in combinations(free, count):
+            guess = Chem.Mol(mol)
+            for number in carrying:
+                guess.GetAtomWithIdx(number).SetNumExplicitHs(1)
+            if Chem.SanitizeMol(guess, catchErrors=True) == Chem.SanitizeFlags.SANITIZE_NONE:
+                return guess
+            guesses += 1
+            if guesses == _MOST_GUESSES:
+                break
+        if guesses == _MOST_GUESSES:
+            break
+    rough = Chem.Mol(mol)
+    for atom in rough.GetAtoms():
+        atom.SetNoImplicit(True)
+    rough.UpdatePropertyCache(strict=False)
+    Chem.FastFindRings(rough)
+    return rough

@@ -1,0 +1,57 @@
+"""Predictions as rows: one per graph, with what decided it, ready for CSV or JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protgnn.explain.reasoning import Known, Reasoning, explain
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead
+from protgnn.training.evaluate import predict_logits
+
+
+def predictions(model: GraphClassifier, graphs: GraphSet, known: Known) -> list[dict[str, Any]]:
+    """Number, name, predicted class, the probability of every class, and by what: see :func:`_decided_by`.
+
+    A plain model has no prototypes, and its rows end with the probabilities.
+    """
+    if isinstance(model.head, PrototypeHead):
+        return [
+            _row(why.number, why.name, why.class_names, why.probabilities, why) for why in explain(model, graphs, known)
+        ]
+    names, classes = graphs.names, graphs.schema.class_names
+    chances = predict_logits(model, graphs).softmax(1).tolist()
+    return [
+        _row(number, None if names is None else names[number], classes, tuple(chance))
+        for number, chance in enumerate(chances)
+    ]
+
+
+def _row(
+    number: int,
+    name: str | None,
+    classes: tuple[str, ...],
+    chances: tuple[float, ...],
+    why: Reasoning | None = None,
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"row": number}
+    if name is not None:
+        found["name"] = name
+    found["predicted"] = classes[max(range(len(chances)), key=chances.__getitem__)]
+    found.update({f"p({label})": round(chance, 6) for label, chance in zip(classes, chances, strict=True)})
+    return found if why is None else {**found, **_decided_by(why)}
+
+
+def _decided_by(why: Reasoning) -> dict[str, Any]:
+    """Whether the graph is familiar, and the prototype that adds most to the predicted class: its number, what it
+    shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph).
+    """
+    row = why.winning()
+    return {
+        "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
+        "prototype": row.prototype,
+        "looks like": why.shows(row),
+        "similarity": round(row.similarity, 6),
+        "evidence": "" if row.evidence is None else " ".join(map(str, row.evidence)),
+    }
