@@ -20,6 +20,7 @@ from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
     from protgnn.explain.reasoning import Reasoning
+    from protgnn.graphs.packed import GraphSet
     from protgnn.training.recipe import Recipe
     from protgnn.training.run import Run
 
@@ -138,13 +139,14 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
+    from protgnn.explain.own_data import own_part
     from protgnn.graphs.new_input import read_for_prediction
     from protgnn.training.run import load_model
     from protgnn.training.train import evaluate as score_on
 
     model, made = load_model(run)
     if data is None:
-        graphs = _test_part(made)
+        graphs = own_part(made, "test")
     else:
         from protgnn.graphs.datasets import catalogue, fingerprint, load
 
@@ -178,14 +180,13 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
-    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.explain.predictions import predictions
+    from protgnn.explain.reasoning import Known
     from protgnn.training.files import csv_text, write_text
-    from protgnn.training.predictions import predictions
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    graphs = read_for_prediction(source, made.schema, smiles=smiles, skip_bad=skip_bad, say=_note)
-    rows = predictions(model, graphs)
+    rows = predictions(model, _input(made, source, smiles, skip_bad), Known.of(made))
     if as_json:
         _print_json(rows)
     elif output is None:
@@ -193,18 +194,58 @@ def predict(
     if output is not None:
         write_text(output, csv_text(rows))
         err.print(f"{len(rows)} predictions written to {output}", markup=False, soft_wrap=True)
+    strange = sum(row.get("familiar") == "no" for row in rows)
+    if strange:
+        _note(f"{strange} of {len(rows)} are unlike anything in the training data; the column `familiar` says which")
 
 
 @app.command()
 def explain(
     run: RunFolder,
-    source: Annotated[str, typer.Argument(metavar="INPUT", help="One SMILES, or a file of graphs; see --row.")],
+    source: Annotated[
+        str, typer.Argument(metavar="INPUT", help="One SMILES, a file of graphs, or train, valid or test of the run.")
+    ],
     row: Annotated[int, typer.Option(help="Which graph of the input, from 0.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write: .svg, .png, .html or .json.")
+    ] = None,
+    theme: Annotated[str, typer.Option(help="Colours of an SVG or PNG: light or dark.")] = "light",
     smiles: Smiles = None,
     as_json: Json = False,
 ) -> None:
-    """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1\""""
-    _explain_one(run, source, row, smiles, as_json)
+    """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
+    from protgnn.draw.files import check_suffix
+    from protgnn.draw.theme import theme_of
+
+    if output is not None:
+        check_suffix(output)
+    theme_of(theme)
+    why = _reasoning(run, source, row, smiles)
+    if as_json:
+        _print_json(why.to_json())
+    elif output is None:
+        out.print(why)
+    if output is not None:
+        why.save(output, theme)
+        err.print(f"reasoning written to {output}", markup=False, soft_wrap=True)
+
+
+@app.command()
+def report(
+    run: RunFolder,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Graphs to reason about; else the run's test part.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="HTML to write; else report.html in the run.")
+    ] = None,
+    smiles: Smiles = None,
+    label: Label = None,
+    skip_bad: SkipBad = False,
+) -> None:
+    """Write one HTML page on what a model knows and how it decides.  Example: protgnn report runs/demo -o demo.html"""
+    path = _write_report(run, data, output, {"smiles": smiles, "label": label, "skip_bad": skip_bad})
+    out.print(f"report: {path}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -234,9 +275,11 @@ def demo(
     out.print("\nWhat it learned: parts of training molecules, and what likeness to each is worth", style="bold")
     _print_prototypes(run)
     out.print("\nHow it decides: paracetamol", style="bold")
-    _explain_one(out_folder, PARACETAMOL)
-    out.print(f"\nThe model is in {out_folder}. Ask it about a molecule of yours:", markup=False, soft_wrap=True)
-    out.print(f'  protgnn explain {out_folder} "{PARACETAMOL}"', markup=False, soft_wrap=True)
+    out.print(_reasoning(out_folder, PARACETAMOL))
+    path = _write_report(out_folder, None, None, {})
+    out.print(f"\nAll of it with pictures: open {path} in a browser.", markup=False, soft_wrap=True)
+    out.print(f"The model is in {out_folder}. Ask it about a molecule of yours:", markup=False, soft_wrap=True)
+    out.print(f'  protgnn explain {out_folder} "{PARACETAMOL}" -o why.svg', markup=False, soft_wrap=True)
 
 
 def _refuse_to_replace(folder: Path, source: str) -> None:
@@ -290,26 +333,25 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
     return done
 
 
-def _test_part(run: Any) -> Any:
-    """The test graphs a run was scored on, read again and checked to be the same."""
-    from protgnn.graphs.datasets import fingerprint, load
+def _input(run: Run, source: str, smiles: str | None = None, skip_bad: bool = False) -> GraphSet:
+    """The graphs a user means: a part of the run's own data by its name, or whatever can be read."""
+    from protgnn.explain.own_data import PARTS, own_part
+    from protgnn.graphs.new_input import existing_path, read_for_prediction
 
-    if run.data is None or run.split is None:
-        raise ProtGNNError("This run does not say what it was trained on: name the data to evaluate on")
-    graphs = load(run.data.source, **run.data.options).graphs
-    if fingerprint(graphs) != run.data.fingerprint:
-        raise ProtGNNError(f"{run.data.source} has changed since the run was trained: name the data to evaluate on")
-    return graphs[run.split.test]
+    for part in PARTS:
+        if source == part and existing_path(source) is None:
+            return own_part(run, part)
+    return read_for_prediction(source, run.schema, smiles=smiles, skip_bad=skip_bad, say=_note)
 
 
 def _prototype_rows(run: Run) -> list[dict[str, Any]]:
-    from protgnn.explain.fragments import describe_subgraph
+    from protgnn.explain.reasoning import Known
 
-    names, known = run.schema.class_names, run.prototypes
-    assert known is not None
+    names, known = run.schema.class_names, Known.of(run)
+    assert known.prototypes is not None
     return [
-        {"class": names[card.label], "shows": describe_subgraph(known.subgraphs[number], card.nodes), **vars(card)}
-        for number, card in enumerate(known.cards)
+        {"class": names[card.label], "shows": shows, **vars(card)}
+        for card, shows in zip(known.prototypes.cards, known.shows, strict=True)
     ]
 
 
@@ -323,34 +365,42 @@ def _print_prototypes(run: Run) -> None:
     out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
 
 
-def _explain_one(folder: Path, source: str, row: int = 0, smiles: str | None = None, as_json: bool = False) -> None:
+def _reasoning(folder: Path, source: str, row: int = 0, smiles: str | None = None) -> Reasoning:
+    from protgnn.explain.reasoning import Known
     from protgnn.explain.reasoning import explain as reason
-    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.explain.unseen import unseen_kinds
     from protgnn.training.run import load_model
 
     model, run = load_model(folder)
-    graphs = read_for_prediction(source, run.schema, smiles=smiles, say=_note)
+    graphs = _input(run, source, smiles)
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} graphs: choose --row from 0 to {len(graphs) - 1} (got {row})")
-    why = reason(model, graphs[row])[0]
-    if as_json:
-        _print_json(why.to_json())
-    else:
-        _print_reasoning(why, [shown["shows"] for shown in _prototype_rows(run)])
+    graph = graphs[row]
+    return reason(model, graph, Known.of(run), tuple(unseen_kinds(graph, run)))[0]
 
 
-def _print_reasoning(why: Reasoning, shows: list[str]) -> None:
-    first, second, names = why.predicted, why.runner_up, why.class_names
-    table = Table("looks like", "of class", "similarity", f"→ {names[first]}", f"→ {names[second]}", box=None)
-    table.header_style, table.padding = "bold", (0, 2, 0, 0)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for row in why.decisive():
-        values = (row.similarity, row.contribution(first), row.contribution(second))
-        table.add_row(Text(shows[row.prototype]), Text(names[row.label]), *(f"{value:.2f}" for value in values))
-    table.add_row("sum", "", "", *(f"{why.logits[label]:.2f}" for label in (first, second)), style="bold")
-    out.print(Text(f"{why.name or 'this graph'}: {names[first]}, probability {why.probabilities[first]:.2f}"))
-    out.print(table)
+def _write_report(folder: Path, data: str | None, output: Path | None, options: dict[str, Any]) -> Path:
+    from protgnn.draw.report import report_page
+    from protgnn.explain.own_data import own_data, own_part
+    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.training.files import write_text
+    from protgnn.training.run import load_model
+
+    path = folder / "report.html" if output is None else output
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ProtGNNError(f"{path}: a report is a web page, expected a name that ends in .html")
+    model, run = load_model(folder)
+    graphs, train = None, None
+    try:
+        everything = own_data(run)
+        graphs, train = own_part(run, "test", everything), own_part(run, "train", everything)
+    except ProtGNNError as problem:
+        if data is None:
+            _note(f"no reasonings in the report: {problem}")
+    if data is not None:
+        graphs = read_for_prediction(data, run.schema, **options, say=_note)
+    write_text(path, report_page(model, run, folder, graphs, "given" if data else "test", train))
+    return path
 
 
 def _print_scores(scores: dict[str, Any], title: str) -> None:

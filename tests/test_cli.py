@@ -19,6 +19,7 @@ COMMANDS = [
     ["predict"],
     ["explain"],
     ["prototypes"],
+    ["report"],
     ["demo"],
     ["data", "list"],
     ["data", "show"],
