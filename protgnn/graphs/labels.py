@@ -9,6 +9,9 @@ from torch import Tensor
 
 from protgnn.errors import DataError
 
+LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
+"""Names by which a label column is recognised."""
+
 MAX_CLASSES = 100
 MISSING = frozenset({"", "nan", "na", "n/a", "null"})
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from protgnn.errors import DataError
-from protgnn.graphs.labels import is_missing, to_classes, to_known_classes
+from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
 from protgnn.graphs.molecules import from_molecules, parse, quiet, shorten
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.tables import listed, named_column, read_table, unique_column
 from protgnn.graphs.text_files import read_text
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ SMILES_COLUMNS = (
     "mol",
     "structure",
 )
-LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
 _SHOWN = 5  # skipped rows named in a note
 
 
@@ -57,14 +55,10 @@ def read_csv(
     model) labels are optional and must be among them. ``truth`` is a SMARTS query whose matches become ``node_truth``.
     """
     path = Path(path)
-    header, body, last_line = _read_table(path)
+    header, body = read_table(path)
     smiles_at = _smiles_column(path, header, smiles)
     label_at = _label_column(path, header, smiles_at, label, required=classes is None)
-    rows = [
-        _row(line, cells, len(header), smiles_at, label_at, label_needed=classes is None)
-        for line, cells in body
-        if cells or line < last_line  # a blank line at the end is no row
-    ]
+    rows = [_row(line, cells, len(header), smiles_at, label_at, label_needed=classes is None) for line, cells in body]
     kept, mols, notes = _sound(path, rows, skip_bad)
 
     y: Tensor | None = None
@@ -92,64 +86,32 @@ def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[s
     return from_molecules(mols, [row.smiles for row in kept]), notes
 
 
-def _read_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]], int]:
-    """Header, the other rows with their line numbers, and the last line that holds anything."""
-    text = read_text(path)
-    delimiter = max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        rows = [(reader.line_num, cells) for cells in reader]
-    except csv.Error as error:
-        raise DataError(
-            f"{path} line {reader.line_num}: not a proper CSV row ({error}): mend quotes or field"
-        ) from None
-    header = [name.strip() for name in rows[0][1]]
-    if not any(header):
-        raise DataError(f"{path} line 1: expected a header with the column names (got an empty line)")
-    last_line = max((line for line, cells in rows if cells), default=0)
-    if last_line == rows[0][0]:
-        raise DataError(f"{path} has a header ({', '.join(header)}) but no rows: add some")
-    return header, rows[1:], last_line
-
-
-def _named_column(path: Path, header: list[str], name: str, option: str) -> int:
-    if name not in header:
-        raise DataError(f"{path} has no column {name!r}: its columns are {_listed(header)}. Choose one with `{option}`")
-    return _unique(path, header, name)
-
-
-def _unique(path: Path, header: list[str], name: str) -> int:
-    if header.count(name) > 1:
-        raise DataError(f"{path} line 1: {header.count(name)} columns are named {name!r}: rename all but one")
-    return header.index(name)
-
-
 def _smiles_column(path: Path, header: list[str], name: str | None) -> int:
     if name is not None:
-        return _named_column(path, header, name, "smiles")
+        return named_column(path, header, name, "smiles")
     for known in SMILES_COLUMNS:
         found = [column for column in header if column.lower() == known]
         if found:
-            return _unique(path, header, found[0])
+            return unique_column(path, header, found[0])
     raise DataError(
         f"{path} line 1: which column holds the SMILES? Expected a header with a column `smiles` "
-        f"(got the columns {_listed(header)}): choose one with `smiles`"
+        f"(got the columns {listed(header)}): choose one with `smiles`"
     )
 
 
 def _label_column(path: Path, header: list[str], smiles_at: int, name: str | None, required: bool) -> int | None:
     if name is not None:
-        return _named_column(path, header, name, "label")
+        return named_column(path, header, name, "label")
     others = [column for place, column in enumerate(header) if place != smiles_at]
     found = [column for column in others if column.lower() in LABEL_COLUMNS]
     if len(set(found)) == 1:
-        return _unique(path, header, found[0])
+        return unique_column(path, header, found[0])
     if len(others) == 1:
         return header.index(others[0])
     if not required:
         return None
     raise DataError(
-        f"{path} line 1: which column holds the label? Its columns are {_listed(header)}: choose one with `label`"
+        f"{path} line 1: which column holds the label? Its columns are {listed(header)}: choose one with `label`"
     )
 
 
@@ -195,7 +157,3 @@ def _skipped(path: Path, total: int, bad: list[int]) -> str:
     shown = ", ".join(str(line) for line in bad[:_SHOWN])
     more = ", …" if len(bad) > _SHOWN else ""
     return f"Skipped {len(bad)} of {total} rows of {path.name} that cannot be used (lines {shown}{more})"
-
-
-def _listed(header: list[str]) -> str:
-    return ", ".join(shorten(name, 30) for name in header[:20]) + (", …" if len(header) > 20 else "")
