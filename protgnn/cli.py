@@ -16,6 +16,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from protgnn.draw.figure_commands import figure_app
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ app = typer.Typer(
 )
 data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
+app.add_typer(figure_app, name="figure")
 out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
