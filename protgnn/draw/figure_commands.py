@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from protgnn.draw.theme import Theme
 
 figure_app = typer.Typer(help="Draw the figures of the paper.", no_args_is_help=True)
 
@@ -26,9 +29,8 @@ def tsne(
 ) -> None:
     """Draw graph and prototype embeddings by t-SNE.  Example: protgnn figure tsne runs/bbbp -o tsne.png"""
     from protgnn.draw import figures
-    from protgnn.draw.theme import theme_of
 
-    _save(figures.tsne(run, theme_of(theme), data), output)
+    _write(output, theme, lambda paint: figures.tsne(run, paint, data))
 
 
 @figure_app.command()
@@ -40,9 +42,8 @@ def cosine(
 ) -> None:
     """Draw how alike prototypes of a class are.  Example: protgnn figure cosine runs/a runs/b -o cosine.png"""
     from protgnn.draw import figures
-    from protgnn.draw.theme import theme_of
 
-    _save(figures.cosine(run, other, theme_of(theme)), output)
+    _write(output, theme, lambda paint: figures.cosine(run, other, paint))
 
 
 @figure_app.command("over-m")
@@ -53,9 +54,8 @@ def over_m(
 ) -> None:
     """Draw accuracy over the prototypes per class.  Example: protgnn figure over-m results.json -o m.png"""
     from protgnn.draw import figures
-    from protgnn.draw.theme import theme_of
 
-    _save(figures.over_m(figures.read_results(results), theme_of(theme)), output)
+    _write(output, theme, lambda paint: figures.over_m(figures.read_results(results), paint))
 
 
 @figure_app.command()
@@ -66,13 +66,15 @@ def grid(
 ) -> None:
     """Draw accuracy over the cost weights λ1 and λ2.  Example: protgnn figure grid results.json -o grid.png"""
     from protgnn.draw import figures
+
+    _write(output, theme, lambda paint: figures.grid(figures.read_results(results), paint))
+
+
+def _write(output: Path, theme: str, draw: Callable[[Theme], Figure]) -> None:
+    """Draw and save; a file name or theme that will not do is refused before the work."""
+    from protgnn.draw import figures
     from protgnn.draw.theme import theme_of
 
-    _save(figures.grid(figures.read_results(results), theme_of(theme)), output)
-
-
-def _save(figure: Figure, output: Path) -> None:
-    from protgnn.draw import figures
-
-    figures.save(figure, output)
+    figures.check_format(output)
+    figures.save(draw(theme_of(theme)), output)
     typer.echo(f"written: {output}", err=True)

@@ -45,13 +45,19 @@ MARKERS = dict(zip(SHAPES, ("o", "s", "^", "D", "P", "_", "$\\circ$", "$\\square
 """matplotlib's names of the shapes of classes."""
 
 
+def check_format(path: Path) -> str:
+    """The format that a file name ends in."""
+    kind = path.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise ProtGNNError(f"Expected a file name that ends in {', '.join(FORMATS)} (got {path.name})")
+    return kind
+
+
 def save(figure: Figure, path: Path) -> None:
     """Write a figure in the format that its file name ends in; the same figure gives the same file."""
     import matplotlib as mpl
 
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in FORMATS:
-        raise ProtGNNError(f"Expected a file name that ends in {', '.join(FORMATS)} (got {path.name})")
+    kind = check_format(path)
     content = io.BytesIO()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with mpl.rc_context({"svg.hashsalt": "protgnn"}):

@@ -177,6 +177,8 @@ def test_every_figure_has_a_command(prototype_run, without_diversity, tmp_path, 
         assert done.status == 0, done.err
         assert DARK.paper in output.read_text()
     assert protgnn_command("figure", "grid", tmp_path / "m.json").status == 1
+    assert "ends in png" in protgnn_command("figure", "tsne", tmp_path / "nothing", "-o", tmp_path / "a.doc").err
+    assert "light, dark" in protgnn_command("figure", "tsne", tmp_path / "nothing", "--theme", "pink").err
     assert "Traceback" not in protgnn_command("figure", "tsne", tmp_path / "nothing").err
 
 
