@@ -21,6 +21,7 @@ _INNER = WIDTH - 2 * MARGIN
 _CELL_WIDTH, _CELL_HEIGHT = 287.0, 150.0
 _SMALLEST = 0.5  # of its own size; a larger source is shown in part
 _ROWS = 3
+_NEGLIGIBLE = 0.02  # rows that add less than this share of the largest are not worth a picture
 _MOST_CLASSES = 8
 
 
@@ -164,7 +165,7 @@ class _Figure:
             self.text(
                 x,
                 y + 14,
-                f"and {count(len(left_out), 'more class')} at {best} or below".replace("classs", "classes"),
+                f"and {len(left_out)} more, each at {best} or below",
                 muted=True,
             )
             y += 22
@@ -206,9 +207,10 @@ class _Figure:
         """One class: the rows that matter most to it, the rest in one line, and the total, which is its logit."""
         why, theme = self.why, self.theme
         ordered = sorted(why.rows, key=lambda row: -abs(row.contribution(label)))
-        shown, rest = ordered[: self.rows], ordered[self.rows :]
-        if len(rest) == 1:
-            shown, rest = ordered, []
+        least = _NEGLIGIBLE * abs(ordered[0].contribution(label))
+        telling = [row for row in ordered if abs(row.contribution(label)) > least] or ordered[:1]
+        drawn = len(telling) if len(telling) <= self.rows + 1 else self.rows
+        shown, rest = ordered[:drawn], ordered[drawn:]
         name = why.class_names[label]
         self.y += 14
         self.parts.append(f'<g class="class" data-class="{label}">')
@@ -228,7 +230,7 @@ class _Figure:
             self.cards(shown, label)
         if rest:
             adds = sum(row.contribution(label) for row in rest)
-            self.text(MARGIN, self.y + 22, f"and {count(len(rest), 'more prototype')}, which together add", muted=True)
+            self.text(MARGIN, self.y + 22, f"and {count(len(rest), 'more prototype')}, adding", muted=True)
             self.text(self.sum_x, self.y + 22, signed(adds), size=15, anchor="end")
             self.y += 30
         total = shortened(f"total, the logit of {name}", self.sum_x - MARGIN - 90, 14)
@@ -320,8 +322,9 @@ class _Figure:
             else:
                 shown = self.why.evidence_shows(row) or ""
                 self.parts.append(self.sheet.place(self.input, box, row.evidence, row.label, shown, _SMALLEST))
-                size = count(len(row.evidence), "atom" if self.what == "molecule" else "node")
-                for number, line in enumerate(wrapped(f"{size}: {shown}", _CELL_WIDTH - 20, 11, most=2)):
+                if self.what == "molecule":
+                    shown = f"{count(len(row.evidence), 'atom')}: {shown}"
+                for number, line in enumerate(wrapped(shown, _CELL_WIDTH - 20, 11, most=2)):
                     self.text(x + 10, y + _CELL_HEIGHT + 14 + 14 * number, line, size=11, muted=True)
             x += _CELL_WIDTH + 16
         self.prototype_cell(row, x, y, _CELL_HEIGHT + 40)
@@ -358,9 +361,7 @@ class _Figure:
             said = "these words" if row.evidence is not None else "the whole sentence"
             self.text(MARGIN, self.y + 12, said, size=11, muted=True)
             nodes = row.evidence or ()
-            self.parts.append(
-                self.sheet.place(self.input, (MARGIN, self.y + 16, _INNER, height), nodes, row.label, said)
-            )
+            self.parts.append(self.sheet.place(self.input, self.line(self.input, height), nodes, row.label, said))
             self.y += height + 22
         shown = self.prototype(row.prototype)
         first, _ = self.captions(row)
@@ -374,11 +375,15 @@ class _Figure:
         )
         if shown is not None:
             height = min(shown.picture.height, 200.0)
-            self.prototype_in(row, (MARGIN, self.y + 16, _INNER, height))
+            self.prototype_in(row, self.line(shown.picture, height))
             self.y += height + 20
         self.arithmetic(row, label, self.sum_x - 262, self.y + 18)
         self.parts.append("</g>")
         self.y += 52
+
+    def line(self, picture: Picture, height: float) -> tuple[float, float, float, float]:
+        """The box of a sentence, which begins at the left as the others do."""
+        return MARGIN, self.y + 16, min(_INNER, picture.width * min(height / picture.height, 1.0)), height
 
     def prototype_in(self, row: Row, box: tuple[float, float, float, float]) -> None:
         shown = self.prototype(row.prototype)

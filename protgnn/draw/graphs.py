@@ -23,27 +23,28 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None) -> Picture:
     margin = _RADIUS + 6
     left, top = (min(place[axis] for place in places) - margin for axis in (0, 1))
     right, bottom = (max(place[axis] for place in places) + margin for axis in (0, 1))
-    spots = {number: Spot(x - left, y - top, 2 * _RADIUS + 8, 2 * _RADIUS + 8) for number, (x, y) in enumerate(places)}
+    spots = {
+        number: Spot(x - left, y - top, 2 * _RADIUS + 11, 2 * _RADIUS + 11) for number, (x, y) in enumerate(places)
+    }
     links = {(a, b): f"M{spots[a].x:.1f} {spots[a].y:.1f}L{spots[b].x:.1f} {spots[b].y:.1f}" for a, b in edges}
     kept = set(range(len(places))) if only is None else set(only)
     targets = set() if graph.targets is None else set(graph.targets[0].tolist())
     hints = node_hints(graph)
     parts = [
-        f'<path d="{path}" stroke="{{ink}}" stroke-width="1.6" fill="none"{_pale({a, b}, kept)}/>'
+        f'<path d="{path}" stroke="{{{_ink({a, b}, kept)}}}" stroke-width="1.6" fill="none"/>'
         for (a, b), path in links.items()
     ]
     for number, spot in spots.items():
-        centre = f'cx="{spot.x:.1f}" cy="{spot.y:.1f}"'
-        node = f'<circle {centre} r="{_RADIUS:g}" fill="{{paper}}" stroke="{{ink}}" stroke-width="1.6"/>'
+        centre, ink = f'cx="{spot.x:.1f}" cy="{spot.y:.1f}"', "{" + _ink({number}, kept) + "}"
+        parts.append(f'<circle {centre} r="{_RADIUS:g}" fill="{{paper}}" stroke="{ink}" stroke-width="1.6"/>')
         if number in targets:  # what is asked about: a ring around it
-            node += f'<circle {centre} r="{_RADIUS + 3.5:g}" fill="none" stroke="{{ink}}" stroke-width="1.6"/>'
+            parts.append(f'<circle {centre} r="{_RADIUS + 3.5:g}" fill="none" stroke="{ink}" stroke-width="1.6"/>')
         if hints[number]:
             size = 9 if len(hints[number]) < 3 else 7
-            node += (
-                f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{{ink}}" '
+            parts.append(
+                f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{ink}" '
                 f'text-anchor="middle">{escape(hints[number])}</text>'
             )
-        parts.append(f"<g{_pale({number}, kept)}>{node}</g>")
     note = "the ringed node is the one asked about" if len(targets) == 1 else ""
     note = "the ringed nodes are the ones asked about" if len(targets) > 1 else note
     return Picture(right - left, bottom - top, "".join(parts), spots, links, note=note)
@@ -62,8 +63,9 @@ def node_hints(graph: GraphSet) -> list[str]:
     return [names[kind].rpartition("=")[2][:3] for kind in kinds]
 
 
-def _pale(nodes: set[int], kept: set[int]) -> str:
-    return "" if nodes <= kept else ' opacity="0.38"'
+def _ink(nodes: set[int], kept: set[int]) -> str:
+    """Which colour of the theme: what does not matter is pale."""
+    return "ink" if nodes <= kept else "faint"
 
 
 def _layout(nodes: int, edges: list[tuple[int, int]]) -> list[tuple[float, float]]:

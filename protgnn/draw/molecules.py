@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 _BOND_LENGTH = 30.0
-_GHOST = 0.38
 _NUMBER = re.compile(r"-?\d+\.\d+")
 
 
@@ -91,14 +90,15 @@ def _element(part: ElementTree.Element, kept: set[int] | None) -> str:
         return ""
     style = dict(rule.split(":", 1) for rule in part.attrib.get("style", "").split(";") if ":" in rule)
     filled = part.attrib.get("fill") or style.get("fill", "none")
-    paint = 'fill="{ink}"' if filled != "none" else 'fill="none"'
+    atoms = {int(name[5:]) for name in part.attrib.get("class", "").split() if name.startswith("atom-")}
+    if not atoms:  # where strokes meet RDKit fills the corner; ours are round
+        return ""
+    ink = "{ink}" if kept is None or atoms <= kept else "{faint}"
+    paint = f'fill="{ink}"' if filled != "none" else 'fill="none"'
     if style.get("stroke", "none") != "none":
         dashes = style.get("stroke-dasharray", "none")
-        paint += ' stroke="{ink}" stroke-width="' + style.get("stroke-width", "1.6").removesuffix("px") + '"'
+        paint += f' stroke="{ink}" stroke-width="{style.get("stroke-width", "1.6").removesuffix("px")}"'
         paint += "" if dashes == "none" else f' stroke-dasharray="{dashes}"'
-    atoms = {int(name[5:]) for name in part.attrib.get("class", "").split() if name.startswith("atom-")}
-    if kept is not None and not atoms <= kept:
-        paint += f' opacity="{_GHOST}"'
     shape = " ".join(
         f'{name}="{_NUMBER.sub(_rounded, value)}"'
         for name, value in part.attrib.items()

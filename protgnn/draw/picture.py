@@ -124,7 +124,7 @@ def _surroundings(spots: list[Spot], aspect: float) -> tuple[float, float, float
 
 def painted(body: str, theme: Theme) -> str:
     """A body in the colours of a theme."""
-    for name in ("paper", "ink", "muted", "line", "panel"):
+    for name in ("paper", "ink", "muted", "faint", "line", "panel"):
         body = body.replace("{" + name + "}", getattr(theme, name))
     return body
 

@@ -21,6 +21,7 @@ class Theme:
     paper: str
     ink: str
     muted: str
+    faint: str
     line: str
     panel: str
     warning: str
@@ -36,6 +37,7 @@ LIGHT = Theme(
     paper="#ffffff",
     ink="#1b1f24",
     muted="#57606a",
+    faint="#a9b1ba",
     line="#d0d7de",
     panel="#f6f8fa",
     warning="#fff1c2",
@@ -46,6 +48,7 @@ DARK = Theme(
     paper="#14171c",
     ink="#e9edf1",
     muted="#a3adb8",
+    faint="#5d6875",
     line="#3a424c",
     panel="#1d222a",
     warning="#4a3a08",
@@ -57,6 +60,7 @@ PAGE = Theme(
     paper="var(--paper)",
     ink="var(--ink)",
     muted="var(--muted)",
+    faint="var(--faint)",
     line="var(--line)",
     panel="var(--panel)",
     warning="var(--warning)",
@@ -74,7 +78,7 @@ def theme_of(name: str) -> Theme:
 
 def variables(theme: Theme) -> str:
     """The CSS variables of ``PAGE``, with the colours of a theme."""
-    plain = {name: getattr(theme, name) for name in ("paper", "ink", "muted", "line", "panel", "warning")}
+    plain = {name: getattr(theme, name) for name in ("paper", "ink", "muted", "faint", "line", "panel", "warning")}
     classes = {f"class-{number}": colour for number, colour in enumerate(theme.classes)}
     return " ".join(f"--{name}: {colour};" for name, colour in (plain | classes).items())
 
