@@ -53,7 +53,7 @@ def check_network(
         if motif.shape != (len(x),) or motif.is_floating_point():
             raise DataError(f"Expected the number of a motif for each of {len(x)} nodes (got {tuple(motif.shape)})")
         motif = motif.to(torch.int32)
-    ptr, neighbour, edge_attr, notes = _rows(source, target, edge_attr, len(x), directed)
+    ptr, neighbour, edge_attr, notes = _rows(source, target, edge_attr, len(x), directed, names)
     schema = replace(schema, node_features=columns, edge_features=edge_columns, class_names=classes)
     named = None if names is None else tuple(names)
     return Network(x, ptr, neighbour, edge_attr, y, motif, named, schema, directed), notes
@@ -185,7 +185,12 @@ def _checked_classes(
 
 
 def _rows(
-    source: np.ndarray, target: np.ndarray, attr: Tensor | None, num_nodes: int, directed: bool
+    source: np.ndarray,
+    target: np.ndarray,
+    attr: Tensor | None,
+    num_nodes: int,
+    directed: bool,
+    names: Sequence[str] | None,
 ) -> tuple[Tensor, Tensor, Tensor | None, list[str]]:
     """Row pointers, sources and attributes of the canonical edges, and notes on what was mended.
 
@@ -199,21 +204,23 @@ def _rows(
         attr = None if attr is None else attr[torch.from_numpy(stays)]
     key = target * num_nodes + source
     given = len(key)
-    key, attr = _sorted_once(key, attr, num_nodes, "is listed twice with")
+    key, attr = _sorted_once(key, attr, num_nodes, names, "is listed twice with")
     if len(key) < given:
         notes.append(f"Dropped {given - len(key)} edges that are listed twice")
     if not directed:
         listed = len(key)
         turned = key % num_nodes * num_nodes + key // num_nodes
         both = None if attr is None else torch.cat([attr, attr])
-        key, attr = _sorted_once(np.concatenate([key, turned]), both, num_nodes, "has in its two directions")
+        key, attr = _sorted_once(np.concatenate([key, turned]), both, num_nodes, names, "has in its two directions")
         if len(key) > listed:
             notes.append(f"Mirrored {len(key) - listed} edges given in one direction only: the network is undirected")
     ptr = offsets(torch.from_numpy(np.bincount(key // num_nodes, minlength=num_nodes)))
     return ptr, torch.from_numpy((key % num_nodes).astype(np.int32)), attr, notes
 
 
-def _sorted_once(key: np.ndarray, attr: Tensor | None, num_nodes: int, what: str) -> tuple[np.ndarray, Tensor | None]:
+def _sorted_once(
+    key: np.ndarray, attr: Tensor | None, num_nodes: int, names: Sequence[str] | None, what: str
+) -> tuple[np.ndarray, Tensor | None]:
     """The keys ascending, each once, and the attributes of each, which must not differ."""
     if attr is None:
         return distinct(key), None
@@ -223,5 +230,6 @@ def _sorted_once(key: np.ndarray, attr: Tensor | None, num_nodes: int, what: str
     differs = (attr[1:] != attr[:-1]).any(dim=1).numpy() & ~first[1:]
     if differs.any():
         target, source = divmod(int(key[1:][differs.argmax()]), num_nodes)
-        raise DataError(f"The edge {source, target} {what} different attributes: give it one set of attributes")
+        edge = f"({source}, {target})" if names is None else f"{names[source]} – {names[target]}"
+        raise DataError(f"The edge {edge} {what} different attributes: give it one set of attributes")
     return key[first], attr[torch.from_numpy(first)]
