@@ -19,7 +19,7 @@ CONSTANT = "constant"
 """The column of things that have no feature at all."""
 
 MAX_KINDS = 100
-_LARGEST = 3.4e38  # what a float32 can hold
+_LARGEST = torch.finfo(torch.float32).max
 
 
 class Columns:

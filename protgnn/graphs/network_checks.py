@@ -213,7 +213,9 @@ def _rows(
         both = None if attr is None else torch.cat([attr, attr])
         key, attr = _sorted_once(np.concatenate([key, turned]), both, num_nodes, names, "has in its two directions")
         if len(key) > listed:
-            notes.append(f"Mirrored {len(key) - listed} edges given in one direction only: the network is undirected")
+            notes.append(
+                f"Mirrored {len(key) - listed} edges given in one direction only: the network is taken as undirected"
+            )
     ptr = offsets(torch.from_numpy(np.bincount(key // num_nodes, minlength=num_nodes)))
     return ptr, torch.from_numpy((key % num_nodes).astype(np.int32)), attr, notes
 
