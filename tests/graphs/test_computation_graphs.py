@@ -15,6 +15,7 @@ from protgnn.graphs.network_checks import check_network
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.encoders import Encoder, EncoderName
+from protgnn.model.neighbours import Presence
 from protgnn.model.norms import BatchNorm
 from tests.graphs.random_graphs import assert_same, law
 from tests.graphs.random_networks import edge_pairs, networks, random_network
@@ -163,6 +164,20 @@ def test_the_ends_of_a_link_have_the_embeddings_of_the_network_without_it(name, 
         without, _ = check_network(network.x, edges[:, ~gone], edge_attr=network.edge_attr[~gone], directed=directed)
         wanted = at_targets(model, without.whole(pair[None]))[0]
         assert (embeddings - wanted).abs().max() <= 1e-5
+
+
+@every_encoder
+def test_masking_a_computation_graph_is_cutting_it(name):
+    network = random_network(60, 150, seed=6, attr=True)
+    graphs = computation_graphs(network, torch.arange(0, 60, 5), LAYERS)
+    batch = graphs.batch()
+    node = torch.rand(len(batch.x), generator=torch.Generator().manual_seed(0)) < 0.6
+    node[batch.targets] = True
+    model = encoder(name, network)
+    with torch.no_grad():
+        masked = model(batch, Presence(node.float()))[batch.targets]
+    alone = at_targets(model, cut(graphs, torch.arange(len(graphs)), node).batch())
+    assert (masked - alone).abs().max() <= 1e-5
 
 
 def test_a_graph_convolution_needs_to_know_what_is_outside():

@@ -1,5 +1,8 @@
 """Generated networks are those of the literature, the same for the same seed, and leave global generators alone."""
 
+import subprocess
+import sys
+
 import networkx
 import numpy as np
 import pytest
@@ -8,6 +11,7 @@ from torch_geometric.utils import to_networkx
 
 from protgnn.graphs.network import Network
 from protgnn.graphs.networks_generated import ba_shapes, communities, tree_cycles, web_network
+from protgnn.model.encoders import Encoder
 
 EVERY = {
     "ba-shapes": ba_shapes,
@@ -87,6 +91,15 @@ def test_degree_features_say_the_degree(make):
         make(features="random")
 
 
+@pytest.mark.parametrize(("name", "sees"), [("gcn", True), ("gin", True), ("gat", False)])
+def test_attention_sees_nothing_in_constants(name, sees):
+    torch.manual_seed(0)
+    network, model = ba_shapes(), Encoder(name, 10, hidden=16).eval()
+    with torch.no_grad():
+        spread = model(network.whole(torch.arange(700))).std(dim=0).max()
+    assert (float(spread) > 1e-3) == sees
+
+
 def test_communities_are_denser_inside():
     network = communities(nodes=602)
     assert len(network) == 602 and network.y.bincount().tolist() == [151, 151, 150, 150]
@@ -103,3 +116,25 @@ def test_the_web_has_hubs_classes_and_as_many_edges_as_asked_for():
     assert 0.75 < (network.y[source] == network.y[target]).double().mean() < 0.9
     mean = torch.stack([network.x[network.y == number].mean(dim=0) for number in range(5)])
     assert torch.cdist(network.x, mean).argmin(dim=1).eq(network.y).double().mean() < 0.8
+
+
+MILLION = """
+import resource
+import torch
+from protgnn.graphs.computation_graphs import computation_graphs, shared_computation_graph
+from protgnn.graphs.networks_generated import web_network
+
+network = web_network(1_000_000)
+assert network.num_edges == 20_000_000
+targets, generator = torch.arange(0, 1_000_000, 1000), torch.Generator().manual_seed(0)
+assert len(computation_graphs(network, targets, 3, [10, 5, 5], generator)) == 1000
+assert shared_computation_graph(network, targets, 3, [10, 5, 5], generator).num_graphs == 1000
+network.whole(targets).hearing.transposed
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_million_nodes_and_ten_million_edges_take_less_than_four_gigabytes():
+    done = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 4e9
