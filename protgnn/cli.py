@@ -212,6 +212,7 @@ def explain(
         Path | None, typer.Option("-o", "--output", help="File to write: .svg, .png, .html or .json.")
     ] = None,
     theme: Annotated[str, typer.Option(help="Colours of an SVG or PNG: light or dark.")] = "light",
+    rows: Annotated[int, typer.Option(min=1, help="How many prototypes to draw for each class.")] = 3,
     smiles: Smiles = None,
     as_json: Json = False,
 ) -> None:
@@ -228,7 +229,7 @@ def explain(
     elif output is None:
         out.print(why)
     if output is not None:
-        why.save(output, theme)
+        why.save(output, theme, rows)
         err.print(f"reasoning written to {output}", markup=False, soft_wrap=True)
 
 
@@ -340,6 +341,8 @@ def _input(run: Run, source: str, smiles: str | None = None, skip_bad: bool = Fa
     from protgnn.explain.own_data import PARTS, own_part
     from protgnn.graphs.new_input import existing_path, read_for_prediction
 
+    if not source.strip():
+        raise ProtGNNError(f"Expected a {run.schema.kind} or a file of them (the input is empty)")
     for part in PARTS:
         if source == part and existing_path(source) is None:
             return own_part(run, part)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = ("matplotlib", "rdkit", "spacy", "transformers", "pandas")
+HEAVY = ("matplotlib", "rdkit", "spacy", "transformers", "pandas", "jinja2", "resvg_py", "networkx", "playwright")
 
 
 @pytest.mark.parametrize("module", ["protgnn", "protgnn.cli"])
@@ -22,3 +22,10 @@ def test_every_public_name_is_there():
         assert getattr(protgnn, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = protgnn.nonsense
+
+
+def test_drawing_is_imported_without_what_it_draws_with():
+    program = "import sys, protgnn.draw.report, protgnn.draw.files, protgnn.draw.png; "
+    program += "print(*(name for name in ('matplotlib', 'rdkit', 'jinja2', 'resvg_py') if name in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

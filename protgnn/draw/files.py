@@ -20,21 +20,23 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def save(why: Reasoning, path: Path, theme: str = "light") -> None:
+def save(why: Reasoning, path: Path, theme: str = "light", rows: int = 3) -> None:
     """Write a reasoning; the file is either whole or not there."""
     from protgnn.draw.figure import reasoning_svg
 
     check_suffix(path)
+    if rows < 1:
+        raise ProtGNNError(f"Expected at least one row to draw (got {rows})")
     suffix, paint = path.suffix.lower(), theme_of(theme)
     if suffix == ".json":
         write_json(path, why.to_json())
     elif suffix == ".svg":
-        write_text(path, reasoning_svg(why, paint))
+        write_text(path, reasoning_svg(why, paint, rows))
     elif suffix == ".png":
         from protgnn.draw.png import to_png
 
-        write_bytes(path, to_png(reasoning_svg(why, paint)))
+        write_bytes(path, to_png(reasoning_svg(why, paint, rows)))
     else:
         from protgnn.draw.pages import reasoning_page
 
-        write_text(path, reasoning_page(why))
+        write_text(path, reasoning_page(why, rows))

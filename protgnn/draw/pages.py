@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def reasoning_page(why: Reasoning) -> str:
+def reasoning_page(why: Reasoning, rows: int = 3) -> str:
     """One reasoning: the figure, and under it every row as a table."""
     sheet = Sheet(PAGE)
-    content = reasoning_entry(why, sheet)
+    content = reasoning_entry(why, sheet, rows)
     return render("reasoning.html", why=content, defs=sheet.defs())
 
 
-def reasoning_entry(why: Reasoning, sheet: Sheet) -> dict[str, Any]:
+def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3) -> dict[str, Any]:
     """What a template needs of a reasoning; its pictures go to the sheet of the page."""
-    parts, height = reasoning_figure(why, sheet)
+    parts, height = reasoning_figure(why, sheet, drawn)
     names = why.class_names
     rows = [
         {

@@ -72,6 +72,8 @@ def report_page(
         "data": run.data,
         "sizes": {part: len(getattr(run.split, part)) for part in ("train", "valid", "test")} if run.split else {},
         "scores": {part: run.scores[part] for part in ("train", "valid", "test") if part in run.scores},
+        "own": labelled and of_what == "test",
+        "median_similarity": _median_similarity(run),
         "epochs": run.scores.get("epochs"),
         "best_epoch": best,
         "familiarity": known.familiarity,
@@ -197,6 +199,15 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
     width, height = _THUMB if graph.schema.kind != "sentence" else (320.0, 60.0)
     placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
     return {"thumb": svg(width, height, [placed], why.title, PAGE)}
+
+
+def _median_similarity(run: Run) -> float | None:
+    """Whether similarities are alive, on the test part or, without one, on the validation part."""
+    for part in ("test", "valid"):
+        if part in run.scores:
+            found: float | None = run.scores[part].get("median_similarity")
+            return found
+    return None
 
 
 def _line(why: Reasoning, opened: dict[int, str]) -> dict[str, Any]:

@@ -162,11 +162,15 @@ class Reasoning:
         graph = self.graph
         return None if row.evidence is None or graph is None else describe_part(graph, row.evidence)
 
-    def save(self, path: str | Path, theme: str = "light") -> None:
-        """Write the reasoning as a picture, a page or data: ``.svg``, ``.png``, ``.html`` or ``.json``."""
+    def save(self, path: str | Path, theme: str = "light", rows: int = 3) -> None:
+        """Write the reasoning as a picture, a page or data: ``.svg``, ``.png``, ``.html`` or ``.json``.
+
+        ``theme`` (light or dark) is for pictures, a page has both; ``rows`` prototypes are drawn for each class, and
+        the others are counted with what they add.
+        """
         from protgnn.draw.files import save
 
-        save(self, Path(path), theme)
+        save(self, Path(path), theme, rows)
 
     def _repr_svg_(self) -> str:
         """The figure, for notebooks."""
