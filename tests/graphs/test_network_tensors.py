@@ -62,7 +62,7 @@ class Trap:
 def test_a_file_that_could_run_code_is_refused_and_does_not_run(tmp_path):
     sprung = tmp_path / "sprung"
     torch.save(Trap(sprung), tmp_path / "torch.pt")
-    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Trap(sprung)))
+    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Trap(sprung), protocol=2))
     torch.save(random_network(4, 6, seed=0).to_pyg(), tmp_path / "data.pt")
     for name in ("torch.pt", "plain.pt", "data.pt"):
         with pytest.raises(DataError, match=rf"{name} is damaged or .*torch\.save\(data\.to_dict\(\), path\)"):
