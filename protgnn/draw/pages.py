@@ -34,7 +34,7 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3) -> dict[str, A
             "class": row.label,
             "class_name": names[row.label],
             "shows": why.shows(row),
-            "evidence": why.evidence_shows(row) or "the whole graph",
+            "evidence": why.evidence_shows(row) or "all of it",
             "similarity": f"{row.similarity:.3f}",
             "contributions": [signed(row.contribution(label)) for label in range(len(names))],
         }
