@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
 
 import typer
 from rich.console import Console
@@ -20,6 +20,7 @@ from protgnn.draw.figure_commands import figure_app
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
+    from protgnn.explain.own_data import Part
     from protgnn.explain.reasoning import Reasoning
     from protgnn.graphs.packed import GraphSet
     from protgnn.training.recipe import Recipe
@@ -338,15 +339,22 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
 
 def _input(run: Run, source: str, smiles: str | None = None, skip_bad: bool = False) -> GraphSet:
     """The graphs a user means: a part of the run's own data by its name, or whatever can be read."""
-    from protgnn.explain.own_data import PARTS, own_part
-    from protgnn.graphs.new_input import existing_path, read_for_prediction
+    from protgnn.explain.own_data import own_part
+    from protgnn.graphs.new_input import read_for_prediction
 
     if not source.strip():
         raise ProtGNNError(f"Expected a {run.schema.kind} or a file of them (the input is empty)")
-    for part in PARTS:
-        if source == part and existing_path(source) is None:
-            return own_part(run, part)
+    if _is_part(source):
+        return own_part(run, source)
     return read_for_prediction(source, run.schema, smiles=smiles, skip_bad=skip_bad, say=_note)
+
+
+def _is_part(source: str) -> TypeGuard[Part]:
+    """Whether a user means a part of the run's own data; a file of that name comes first."""
+    from protgnn.explain.own_data import PARTS
+    from protgnn.graphs.new_input import existing_path
+
+    return source in PARTS and existing_path(source) is None
 
 
 def _prototype_rows(run: Run) -> list[dict[str, Any]]:
@@ -371,17 +379,23 @@ def _print_prototypes(run: Run) -> None:
 
 
 def _reasoning(folder: Path, source: str, row: int = 0, smiles: str | None = None) -> Reasoning:
+    from protgnn.explain.own_data import own_data, own_part
     from protgnn.explain.reasoning import Known
     from protgnn.explain.reasoning import explain as reason
     from protgnn.explain.unseen import unseen_kinds
     from protgnn.training.run import load_model
 
     model, run = load_model(folder)
-    graphs = _input(run, source, smiles)
+    train = None
+    if _is_part(source):  # the data is read anyway, and shows what the prototypes were cut from
+        everything = own_data(run)
+        graphs, train = own_part(run, source, everything), own_part(run, "train", everything)
+    else:
+        graphs = _input(run, source, smiles)
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} graphs: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]
-    return reason(model, graph, Known.of(run), tuple(unseen_kinds(graph, run)))[0]
+    return reason(model, graph, Known.of(run, train), tuple(unseen_kinds(graph, run)))[0]
 
 
 def _write_report(folder: Path, data: str | None, output: Path | None, options: dict[str, Any]) -> Path:

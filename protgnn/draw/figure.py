@@ -75,7 +75,8 @@ class _Figure:
     @cached_property
     def input(self) -> Picture | None:
         graph = self.why.graph
-        return None if graph is None else draw_input(graph)
+        compared = sorted({node for row in self.why.rows for node in row.evidence or ()})
+        return None if graph is None else draw_input(graph, focus=compared)
 
     @cached_property
     def what(self) -> str:

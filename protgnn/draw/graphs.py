@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection
 from html import escape
 from typing import Any
@@ -14,21 +15,27 @@ _EDGE = 34.0  # how long a typical edge is drawn
 _RADIUS = 8.0
 _MOST_NODES_OF_KAMADA_KAWAI = 80  # it is the prettier layout, and cubic
 _MOST_KINDS = 30
+_MOST_NODES = 250  # of a larger graph only the surroundings of what matters can be seen
 
 
-def draw_graph(graph: GraphSet, only: Collection[int] | None = None) -> Picture:
-    """One graph; with ``only`` some nodes matter, and the rest is there but pale."""
+def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Collection[int] = ()) -> Picture:
+    """One graph; with ``only`` some nodes matter, and the rest is there but pale.
+
+    Of a graph that is too large to be seen, the nodes nearest to ``focus`` are shown, and the picture says so.
+    """
     edges = sorted({(min(a, b), max(a, b)) for a, b in graph.edge_index.t().tolist() if a != b})
-    places = _layout(len(graph.x), edges)
+    targets = set() if graph.targets is None else set(graph.targets[0].tolist())
+    chosen = _nearest(len(graph.x), edges, [*(only or ()), *focus, *sorted(targets)])
+    position = {node: place for place, node in enumerate(chosen)}
+    edges = [(a, b) for a, b in edges if a in position and b in position]
+    places = _layout(len(chosen), [(position[a], position[b]) for a, b in edges])
     margin = _RADIUS + 6
     left, top = (min(place[axis] for place in places) - margin for axis in (0, 1))
     right, bottom = (max(place[axis] for place in places) + margin for axis in (0, 1))
-    spots = {
-        number: Spot(x - left, y - top, 2 * _RADIUS + 11, 2 * _RADIUS + 11) for number, (x, y) in enumerate(places)
-    }
+    size = 2 * _RADIUS + 11
+    spots = {node: Spot(x - left, y - top, size, size) for node, (x, y) in zip(chosen, places, strict=True)}
     links = {(a, b): f"M{spots[a].x:.1f} {spots[a].y:.1f}L{spots[b].x:.1f} {spots[b].y:.1f}" for a, b in edges}
-    kept = set(range(len(places))) if only is None else set(only)
-    targets = set() if graph.targets is None else set(graph.targets[0].tolist())
+    kept = set(chosen) if only is None else set(only)
     hints = node_hints(graph)
     parts = [
         f'<path d="{path}" stroke="{{{_ink({a, b}, kept)}}}" stroke-width="1.6" fill="none"/>'
@@ -45,8 +52,10 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None) -> Picture:
                 f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{ink}" '
                 f'text-anchor="middle">{escape(hints[number])}</text>'
             )
-    note = "the ringed node is the one asked about" if len(targets) == 1 else ""
-    note = "the ringed nodes are the ones asked about" if len(targets) > 1 else note
+    notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
+    if targets:
+        notes.append("ringed: the node asked about" if len(targets) == 1 else "ringed: the nodes asked about")
+    note = "; ".join(notes)
     return Picture(right - left, bottom - top, "".join(parts), spots, links, note=note)
 
 
@@ -61,6 +70,24 @@ def node_hints(graph: GraphSet) -> list[str]:
     if len(set(kinds)) < 2:
         return [""] * len(x)
     return [names[kind].rpartition("=")[2][:3] for kind in kinds]
+
+
+def _nearest(nodes: int, edges: list[tuple[int, int]], focus: list[int]) -> list[int]:
+    """All nodes of a graph that can be seen whole, else those nearest to the focus, in the order of their numbers."""
+    if nodes <= _MOST_NODES:
+        return list(range(nodes))
+    neighbours: dict[int, list[int]] = {}
+    for a, b in edges:
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+    found = dict.fromkeys(focus or [max(neighbours, key=lambda node: len(neighbours[node]), default=0)])
+    queue = deque(found)
+    while queue and len(found) < _MOST_NODES:
+        for other in neighbours.get(queue.popleft(), ()):
+            if other not in found and len(found) < _MOST_NODES:
+                found[other] = None
+                queue.append(other)
+    return sorted(found)
 
 
 def _ink(nodes: set[int], kept: set[int]) -> str:

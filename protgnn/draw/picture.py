@@ -95,17 +95,19 @@ class Sheet:
         left, top = x + (width - scale * picture.width) / 2, y + (height - scale * picture.height) / 2
         colour = self.theme.muted if label is None else self.theme.of_class(label)
         marks = picture.marks(nodes, colour) if nodes else ""
+        # In a file the older name of the attribute, which office programs know as well.
+        link = "href" if self.theme.name == "page" else "xlink:href"
         named = f"<title>{escape(alt)}</title>" if alt else ""
         if nodes and scale < smallest:
             window = _surroundings([picture.spots[node] for node in nodes if node in picture.spots], width / height)
             view = " ".join(f"{value:.1f}" for value in window)
             return (
                 f'<svg x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" viewBox="{view}">'
-                f'{named}{marks}<use href="#{picture.key}"/></svg>'
+                f'{named}{marks}<use {link}="#{picture.key}"/></svg>'
             )
         return (
             f'<g transform="translate({left:.1f} {top:.1f}) scale({scale:.3f})">{named}{marks}'
-            f'<use href="#{picture.key}"/></g>'
+            f'<use {link}="#{picture.key}"/></g>'
         )
 
     def defs(self) -> str:
@@ -132,10 +134,11 @@ def painted(body: str, theme: Theme) -> str:
 def svg(width: float, height: float, content: Iterable[str], title: str, theme: Theme, defs: str = "") -> str:
     """One SVG element with a title for those who listen; in a page it grows with the page, and no further."""
     page = theme.name == "page"
+    spaces = 'xmlns="http://www.w3.org/2000/svg"' + ("" if page else ' xmlns:xlink="http://www.w3.org/1999/xlink"')
     size = f'width="{width:.0f}" height="{height:.0f}"'
     paper = "" if page else f'<rect width="{width:.0f}" height="{height:.0f}" fill="{theme.paper}"/>'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
+        f'<svg {spaces} {size} viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         f'aria-label="{escape(title, quote=True)}" font-family="{FONT}" fill="{theme.ink}">'
         f"<title>{escape(title)}</title>{defs}{paper}{''.join(content)}</svg>"
     )

@@ -195,7 +195,7 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
     graph = why.graph
     assert graph is not None
     row = why.winning() if prototype is None else why.rows[prototype]
-    picture = draw_input(graph)
+    picture = draw_input(graph, focus=row.evidence or ())
     width, height = _THUMB if graph.schema.kind != "sentence" else (320.0, 60.0)
     placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
     return {"thumb": svg(width, height, [placed], why.title, PAGE)}

@@ -22,15 +22,18 @@ class Shown:
     nodes: tuple[int, ...]
 
 
-def draw_input(graph: GraphSet, only: Collection[int] | None = None) -> Picture:
-    """One graph as its kind is drawn: a molecule, a sentence, or nodes and edges."""
+def draw_input(graph: GraphSet, only: Collection[int] | None = None, focus: Collection[int] = ()) -> Picture:
+    """One graph as its kind is drawn: a molecule, a sentence, or nodes and edges.
+
+    With ``only`` some nodes matter and the rest is pale; ``focus`` are the nodes to see of a graph that is too large.
+    """
     kind = graph.schema.kind
     if kind == "sentence" and graph.names is not None:
         words = graph.names[0].split(" ")
         if len(words) == len(graph.x):
             return draw_sentence(words, _pairs(graph), only)
     mol = molecule_of(graph)
-    return draw_graph(graph, only) if mol is None else draw_molecule(mol, only)
+    return draw_graph(graph, only, focus) if mol is None else draw_molecule(mol, only)
 
 
 def draw_prototype(known: Known, number: int) -> Shown:

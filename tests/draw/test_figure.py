@@ -1,6 +1,7 @@
 """The reasoning figure and its files: what is shown is what was computed."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -213,6 +214,23 @@ def test_a_graph_without_names_or_kinds_is_drawn_too(tmp_path):
 
 def test_a_reasoning_shows_itself_in_a_notebook(reasons):
     assert reasons[0]._repr_svg_().startswith("<svg")
+
+
+def test_a_prototype_is_shown_in_its_source_where_the_training_data_is_at_hand(
+    protgnn_command, prototype_run, tmp_path
+):
+    _, run = load_model(prototype_run)
+    known = Known.of(run, own_part(run, "train"))
+    for number, card in enumerate(run.prototypes.cards):
+        assert known.sources.names[number] == card.name
+    ended = protgnn_command("explain", prototype_run, "test", "--row", 2, "-o", tmp_path / "why.svg")
+    assert ended.status == 0 and "pale: the rest of its source" in (tmp_path / "why.svg").read_text()
+
+
+def test_one_molecule_takes_less_than_two_seconds_beyond_importing(protgnn_command, prototype_run, tmp_path):
+    start = time.process_time()
+    assert protgnn_command("explain", prototype_run, "CC(=O)Nc1ccc(O)cc1", "-o", tmp_path / "why.png").status == 0
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "html", "json"])

@@ -50,6 +50,14 @@ def test_a_layout_is_the_same_every_time_and_keeps_within_its_picture(name):
     assert len(places) >= 0.97 * len(picture.spots), "nodes lie on each other"
 
 
+def test_of_a_graph_too_large_to_see_the_surroundings_of_what_matters_are_shown():
+    picture = draw_graph(as_set(nx.path_graph(2000)), focus=[1500, 1501])
+    assert set(range(1450, 1550)) < set(picture.spots) and len(picture.spots) == 250
+    assert "250 of 2000 nodes are shown" in picture.note
+    assert 'data-edge="1500-1501"' in picture.marks([1500, 1501], "red")
+    assert len(draw_graph(as_set(nx.empty_graph(300))).spots) == 1
+
+
 def test_nodes_show_their_kinds_only_where_kinds_differ():
     kinds = ("label=7", "label=12")
     assert node_hints(as_set(nx.path_graph(3), torch.eye(2)[[0, 1, 0]], kinds)) == ["7", "12", "7"]
