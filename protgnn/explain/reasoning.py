@@ -94,7 +94,7 @@ class Reasoning:
     known: Known = field(default=NOTHING, repr=False)
     notes: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def graph(self) -> GraphSet | None:
         """The graph that was predicted, as a set of one."""
         return None if self.among is None else self.among[self.number]
@@ -159,8 +159,9 @@ class Reasoning:
         """What part of the graph was compared, in a few characters; nothing where that was all of it."""
         from protgnn.explain.fragments import describe_part
 
-        graph = self.graph
-        return None if row.evidence is None or graph is None else describe_part(graph, row.evidence)
+        if row.evidence is None or self.graph is None:
+            return None
+        return describe_part(self.graph, row.evidence)
 
     def save(self, path: str | Path, theme: str = "light", rows: int = 3) -> None:
         """Write the reasoning as a picture, a page or data: ``.svg``, ``.png``, ``.html`` or ``.json``.
