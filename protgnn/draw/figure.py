@@ -52,6 +52,21 @@ def title_of(why: Reasoning) -> str:
     )
 
 
+def telling_rows(why: Reasoning, label: int, most: int) -> tuple[list[Row], list[Row]]:
+    """The rows worth a picture for a class, those first that move its logit most, and the rest.
+
+    One of them is a prototype of the class itself, however little it adds: a reader asks what the class looks like.
+    """
+    ordered = sorted(why.rows, key=lambda row: -abs(row.contribution(label)))
+    least = _NEGLIGIBLE * abs(ordered[0].contribution(label))
+    telling = [row for row in ordered if abs(row.contribution(label)) > least] or ordered[:1]
+    shown = telling if len(telling) <= most + 1 else telling[:most]
+    own = [row for row in ordered if row.label == label]
+    if own and own[0] not in shown:
+        shown = [*shown[: most - 1], own[0]]
+    return shown, [row for row in ordered if row not in shown]
+
+
 @dataclass
 class _Figure:
     """What is drawn so far, and how far down."""
@@ -207,11 +222,7 @@ class _Figure:
     def section(self, label: int) -> None:
         """One class: the rows that matter most to it, the rest in one line, and the total, which is its logit."""
         why, theme = self.why, self.theme
-        ordered = sorted(why.rows, key=lambda row: -abs(row.contribution(label)))
-        least = _NEGLIGIBLE * abs(ordered[0].contribution(label))
-        telling = [row for row in ordered if abs(row.contribution(label)) > least] or ordered[:1]
-        drawn = len(telling) if len(telling) <= self.rows + 1 else self.rows
-        shown, rest = ordered[:drawn], ordered[drawn:]
+        shown, rest = telling_rows(why, label, self.rows)
         name = why.class_names[label]
         self.y += 14
         self.parts.append(f'<g class="class" data-class="{label}">')

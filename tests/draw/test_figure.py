@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from protgnn.draw.figure import reasoning_svg
+from protgnn.draw.figure import reasoning_svg, telling_rows
 from protgnn.draw.theme import DARK, LIGHT
 from protgnn.errors import ProtGNNError
 from protgnn.explain.own_data import own_part
@@ -87,9 +87,23 @@ def test_rows_that_are_not_drawn_are_counted_with_what_they_add(reasons):
     why = reasons[0]
     assert len(why.rows) == 6
     text = reasoning_svg(why, rows=1)
-    ordered = sorted(why.rows, key=lambda row: -abs(row.contribution(why.predicted)))
-    rest = sum(row.contribution(why.predicted) for row in ordered[1:])
-    assert "and 5 more prototypes, adding" in text and f"{rest:+.2f}".replace("-", "−") in text
+    for label in range(3):
+        shown, rest = telling_rows(why, label, 1)
+        assert len(shown) == 1 and {*shown, *rest} == set(why.rows)
+        added = sum(row.contribution(label) for row in rest)
+        assert f"{added:+.2f}".replace("-", "−") in text
+    assert text.count("and 5 more prototypes, adding") == 3
+
+
+def test_the_rows_of_a_class_are_the_largest_and_one_is_of_the_class_itself(reasons):
+    for why in reasons:
+        for label in range(3):
+            for most in (1, 2, 3):
+                shown, rest = telling_rows(why, label, most)
+                assert any(row.label == label for row in shown)
+                foreign = [row for row in shown if row.label != label]
+                for row in foreign:
+                    assert all(abs(row.contribution(label)) >= abs(other.contribution(label)) for other in rest)
 
 
 def test_an_unfamiliar_graph_says_so_wherever_it_is_shown(reasons, tmp_path):
