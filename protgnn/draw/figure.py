@@ -75,6 +75,7 @@ class _Figure:
     sheet: Sheet
     rows: int
     parts: list[str] = field(default_factory=list)
+    drawn: dict[int, Shown] = field(default_factory=dict)
     y: float = 0.0
 
     @property
@@ -103,8 +104,17 @@ class _Figure:
         """Whether pictures are lines of text, which want the whole width."""
         return self.what == "sentence"
 
-    def text(self, x: float, y: float, text: str, **style: float | bool | str) -> None:
-        self.parts.append(write(x, y, text, self.theme, **style))  # type: ignore[arg-type]
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: float = 13,
+        bold: bool = False,
+        muted: bool = False,
+        anchor: str = "start",
+    ) -> None:
+        self.parts.append(write(x, y, text, self.theme, size, bold, muted, anchor))
 
     def header(self) -> None:
         why, theme = self.why, self.theme
@@ -301,10 +311,6 @@ class _Figure:
         for at, word in ((66, "similarity"), (160, "weight"), (262, "contribution")):
             self.text(self.numbers_x + at, self.y, word, size=12, muted=True, anchor="end")
         self.y += 6
-
-    @cached_property
-    def drawn(self) -> dict[int, Shown]:
-        return {}
 
     def prototype(self, number: int) -> Shown | None:
         if self.why.known.prototypes is None:

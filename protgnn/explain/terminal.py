@@ -104,8 +104,8 @@ def difference(why: Reasoning) -> str:
 
 
 def _named(why: Reasoning, row: Row) -> str:
-    shows = f", {why.shows(row)}" if why.known.shows else ""
-    return f"prototype {row.prototype}{shows} ({why.gain(row):+.2f})"
+    shows = f" ({why.shows(row)})" if why.known.shows else ""
+    return f"prototype {row.prototype}{shows} {why.gain(row):+.2f}"
 
 
 def chosen_rows(why: Reasoning) -> tuple[list[Row], list[Row]]:
