@@ -22,7 +22,7 @@ def check_suffix(path: Path) -> None:
 
 def save(why: Reasoning, path: Path, theme: str = "light", rows: int = 3) -> None:
     """Write a reasoning; the file is either whole or not there."""
-    from protgnn.draw.figure import reasoning_svg
+    from protgnn.draw.reasoning_figure import reasoning_svg
 
     check_suffix(path)
     if rows < 1:

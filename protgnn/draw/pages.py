@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from protgnn.draw.figure import WIDTH, reasoning_figure, title_of
+from protgnn.draw.reasoning_figure import WIDTH, reasoning_figure, title_of
 from protgnn.draw.lettering import signed
 from protgnn.draw.picture import Sheet, svg
 from protgnn.draw.theme import DARK, LIGHT, PAGE, class_shape, variables

@@ -175,7 +175,7 @@ class Reasoning:
 
     def _repr_svg_(self) -> str:
         """The figure, for notebooks."""
-        from protgnn.draw.figure import reasoning_svg
+        from protgnn.draw.reasoning_figure import reasoning_svg
 
         return reasoning_svg(self)
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from protgnn.draw.figure import reasoning_svg, telling_rows
+from protgnn.draw.reasoning_figure import reasoning_svg, telling_rows
 from protgnn.draw.theme import DARK, LIGHT
 from protgnn.errors import ProtGNNError
 from protgnn.explain.own_data import own_part
