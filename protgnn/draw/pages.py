@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from protgnn.draw.reasoning_figure import WIDTH, reasoning_figure, title_of
 from protgnn.draw.lettering import signed
 from protgnn.draw.picture import Sheet, svg
+from protgnn.draw.reasoning_figure import WIDTH, reasoning_figure, title_of
 from protgnn.draw.theme import DARK, LIGHT, PAGE, class_shape, variables
 from protgnn.explain.reasoning import Reasoning
 from protgnn.explain.terminal import difference, warnings
