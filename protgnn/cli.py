@@ -185,11 +185,13 @@ def predict(
     """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
     from protgnn.explain.predictions import predictions
     from protgnn.explain.reasoning import Known
+    from protgnn.explain.unseen import unseen_among
     from protgnn.training.files import csv_text, write_text
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    rows = predictions(model, _input(made, source, smiles, skip_bad), Known.of(made))
+    graphs = _input(made, source, smiles, skip_bad)
+    rows = predictions(model, graphs, Known.of(made))
     if as_json:
         _print_json(rows)
     elif output is None:
@@ -200,6 +202,9 @@ def predict(
     strange = sum(row.get("familiar") == "no" for row in rows)
     if strange:
         _note(f"{strange} of {len(rows)} are unlike anything in the training data; the column `familiar` says which")
+    unseen = unseen_among(graphs, made)
+    if unseen:
+        _note(unseen)
 
 
 @app.command()

@@ -89,7 +89,8 @@ class Sheet:
 
         Where it would be smaller than ``smallest`` times its own size, only the surroundings of ``nodes`` are shown.
         """
-        self.bodies.setdefault(picture.key, painted(picture.body, self.theme))
+        name = f"{picture.key}-{self.theme.name}"  # a notebook may show the same picture in two themes
+        self.bodies.setdefault(name, painted(picture.body, self.theme))
         x, y, width, height = box
         scale = min(width / picture.width, height / picture.height, 1.0)
         left, top = x + (width - scale * picture.width) / 2, y + (height - scale * picture.height) / 2
@@ -97,17 +98,17 @@ class Sheet:
         marks = picture.marks(nodes, colour) if nodes else ""
         # In a file the older name of the attribute, which office programs know as well.
         link = "href" if self.theme.name == "page" else "xlink:href"
-        named = f"<title>{escape(alt)}</title>" if alt else ""
+        title = f"<title>{escape(alt)}</title>" if alt else ""
         if nodes and scale < smallest:
             window = _surroundings([picture.spots[node] for node in nodes if node in picture.spots], width / height)
             view = " ".join(f"{value:.1f}" for value in window)
             return (
                 f'<svg x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" viewBox="{view}">'
-                f'{named}{marks}<use {link}="#{picture.key}"/></svg>'
+                f'{title}{marks}<use {link}="#{name}"/></svg>'
             )
         return (
-            f'<g transform="translate({left:.1f} {top:.1f}) scale({scale:.3f})">{named}{marks}'
-            f'<use {link}="#{picture.key}"/></g>'
+            f'<g transform="translate({left:.1f} {top:.1f}) scale({scale:.3f})">{title}{marks}'
+            f'<use {link}="#{name}"/></g>'
         )
 
     def defs(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from protgnn.errors import ProtGNNError
 from protgnn.explain.chemistry import molecule_of
 from protgnn.explain.own_data import own_part
@@ -10,20 +12,39 @@ from protgnn.training.run import Run
 
 
 def unseen_kinds(graph: GraphSet, run: Run) -> list[str]:
-    """A sentence for each element (or other kind of node) in a molecule that the training graphs are without.
+    """A sentence for each element in a molecule that the training molecules are without."""
+    return [
+        f"{_atoms(graph, column)}, which no training molecule contains: the model has learned nothing about it"
+        for column in _unseen_columns(graph, run)
+    ]
 
-    Prototypes are training graphs, so what they contain needs no further check; the training data is only read again
-    for a kind that none of them has.
+
+def unseen_among(graphs: GraphSet, run: Run) -> str | None:
+    """One sentence on all molecules that have such elements, nothing where none has."""
+    columns = _unseen_columns(graphs, run)
+    if not columns:
+        return None
+    owner = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
+    rows = sorted(set(owner[graphs.x[:, columns].any(1)].tolist()))
+    listed = ", ".join(map(str, rows[:10])) + (", …" if len(rows) > 10 else "")
+    return f"{len(rows)} of {len(graphs)} contain elements that no training molecule contains: row {listed}"
+
+
+def _unseen_columns(graphs: GraphSet, run: Run) -> list[int]:
+    """The columns of elements that occur in these molecules and not in the training part.
+
+    Prototypes are training graphs, so what they contain needs no further check: the training data is only read again
+    for an element that none of them has.
     """
-    schema = graph.schema
+    schema = graphs.schema
     if schema.kind != "molecule":
         return []
-    kinds = [
+    given = schema.featurizer != "molecule"
+    used = [
         column
         for column, name in enumerate(schema.node_features)
-        if schema.featurizer != "molecule" or name.startswith("element=")
+        if (given or name.startswith("element=")) and bool(graphs.x[:, column].any())
     ]
-    used = [column for column in kinds if bool(graph.x[:, column].any())]
     if run.prototypes is not None:
         used = [column for column in used if not bool(run.prototypes.subgraphs.x[:, column].any())]
     if not used:
@@ -32,14 +53,14 @@ def unseen_kinds(graph: GraphSet, run: Run) -> list[str]:
         trained = own_part(run, "train")
     except ProtGNNError:
         return []  # without the training data there is nothing to compare with, and familiarity still warns
-    return [_sentence(graph, column) for column in used if not bool(trained.x[:, column].any())]
+    return [column for column in used if not bool(trained.x[:, column].any())]
 
 
-def _sentence(graph: GraphSet, column: int) -> str:
+def _atoms(graph: GraphSet, column: int) -> str:
+    """``atom 11 is Xe``."""
     atoms = graph.x[:, column].nonzero().squeeze(1).tolist()
     mol = molecule_of(graph)
     kind = graph.schema.node_features[column].rpartition("=")[2]
     if mol is not None:
         kind = " or ".join(sorted({mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}))
-    listed = f"atom {atoms[0]} is" if len(atoms) == 1 else f"atoms {', '.join(map(str, atoms))} are"
-    return f"{listed} {kind}, which no training molecule contains: the model has learned nothing about it"
+    return f"atom {atoms[0]} is {kind}" if len(atoms) == 1 else f"atoms {', '.join(map(str, atoms))} are {kind}"

@@ -127,7 +127,7 @@ def test_light_and_dark_differ_in_colours_only(reasons):
         light, dark = (text.replace(getattr(theme, name), name) for text, theme in ((light, LIGHT), (dark, DARK)))
     for label in range(8):
         light, dark = (text.replace(theme.of_class(label), "c") for text, theme in ((light, LIGHT), (dark, DARK)))
-    assert light == dark
+    assert light.replace("-light", "-dark") == dark
 
 
 def test_a_figure_is_the_same_every_time(reasons):

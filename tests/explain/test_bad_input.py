@@ -64,7 +64,7 @@ def test_a_model_of_other_graphs_does_not_take_a_molecule(protgnn_command, tmp_p
     assert ended.status == 1 and "does not say what it was trained on" in ended.err
 
 
-def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command, prototype_run):
+def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command, prototype_run, tmp_path):
     _, run = load_model(prototype_run)
     seen = conform(from_smiles(["CCCO"]), run.schema)
     assert unseen_kinds(seen, run) == []
@@ -75,6 +75,10 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
     assert ended.status == 0 and "atom 2 is Xe" in ended.out
     told = json.loads(protgnn_command("explain", prototype_run, "CC[Xe]", "--json").out)
     assert any("Xe" in note for note in told["notes"])
+    path = tmp_path / "mols.csv"
+    path.write_text("smiles\nCCO\nCC[Xe]\nC[Se]C\n")
+    ended = protgnn_command("predict", prototype_run, path)
+    assert ended.status == 0 and "2 of 3 contain elements that no training molecule contains: row 1, 2" in ended.err
 
 
 def test_the_estimator_explains_and_saves(molecules, tmp_path):
