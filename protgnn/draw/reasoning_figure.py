@@ -124,9 +124,10 @@ class _Figure:
         said = f"predicted with probability {why.probabilities[why.predicted]:.2f}"
         self.text(WIDTH - MARGIN, 42, said, size=15, anchor="end")
         self.y = 66
-        for line in wrapped(why.title, _INNER, 12, most=2):
-            self.text(MARGIN, self.y, line, size=12, muted=True)
-            self.y += 17
+        if not self.wide:  # a sentence is read below
+            for line in wrapped(why.title, _INNER, 12, most=2):
+                self.text(MARGIN, self.y, line, size=12, muted=True)
+                self.y += 17
         if why.truth is not None:
             right = why.truth == why.predicted
             verdict = "right: it is labelled so" if right else f"wrong: it is labelled {why.class_names[why.truth]}"

@@ -158,19 +158,19 @@ def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float
 
 def _cards(known: Known, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:
     assert known.prototypes is not None
+    sentences = known.prototypes.subgraphs.schema.kind == "sentence"
     cards = []
     for number, card in enumerate(known.prototypes.cards):
         shown = draw_prototype(known, number)
         alt = f"Prototype {number}: {known.shows[number]}"
-        placed = sheet.place(
-            shown.picture, (6, 6, _CARD[0] - 12, _CARD[1] - 12), shown.nodes, card.label, smallest=0.45
-        )
+        width, height = (shown.picture.width + 12, shown.picture.height + 12) if sentences else _CARD
+        placed = sheet.place(shown.picture, (6, 6, width - 12, height - 12), shown.nodes, card.label, smallest=0.45)
         nearest = sorted(reasons, key=lambda why: -why.rows[number].similarity)[:_NEAREST]
         cards.append(
             {
                 "number": number,
                 "class": card.label,
-                "picture": svg(*_CARD, [placed], alt, PAGE),
+                "picture": svg(width, height, [placed], alt, PAGE),
                 "shows": known.shows[number],
                 "source": card.name or f"training graph {card.graph}",
                 "nodes": len(card.nodes),
@@ -181,6 +181,7 @@ def _cards(known: Known, reasons: list[Reasoning], sheet: Sheet, opened: dict[in
                         "number": why.number,
                         "open": opened.get(why.number),
                         "similarity": f"{why.rows[number].similarity:.2f}",
+                        "name": why.title,
                         **_thumb(why, sheet, number),
                     }
                     for why in nearest
@@ -190,13 +191,18 @@ def _cards(known: Known, reasons: list[Reasoning], sheet: Sheet, opened: dict[in
     return cards
 
 
-def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[str, str]:
-    """A small picture of the graph, with its evidence for one prototype marked if there is any."""
+def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[str, str | None]:
+    """A small picture of the graph, with its evidence for one prototype marked if there is any.
+
+    A sentence has none: its words say more than they would in small.
+    """
     graph = why.graph
     assert graph is not None
+    if graph.schema.kind == "sentence":
+        return {"thumb": None}
     row = why.winning() if prototype is None else why.rows[prototype]
     picture = draw_input(graph, focus=row.evidence or ())
-    width, height = _THUMB if graph.schema.kind != "sentence" else (320.0, 60.0)
+    width, height = _THUMB
     placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
     return {"thumb": svg(width, height, [placed], why.title, PAGE)}
 

@@ -5,9 +5,15 @@ import shutil
 from html.parser import HTMLParser
 
 import pytest
+import torch
 
 import protgnn
 from protgnn.cli import main
+from protgnn.draw.report import report_page
+from protgnn.graphs.packed import GraphSet, offsets
+from protgnn.graphs.schema import Schema
+
+FEW = {"epochs": 2, "hidden": 8, "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2, "refine_steps": 2}
 
 
 class Page(HTMLParser):
@@ -102,8 +108,7 @@ def test_it_lies_in_the_run_if_no_place_is_named_and_the_run_still_opens(protgnn
 
 
 def test_a_run_whose_data_is_gone_is_reported_without_reasonings(protgnn_command, molecules, molecules_csv, tmp_path):
-    few = {"epochs": 2, "hidden": 8, "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2, "refine_steps": 2}
-    model = protgnn.ProtGNNClassifier(settings=few).fit(molecules.train, validation=molecules.valid)
+    model = protgnn.ProtGNNClassifier(settings=FEW).fit(molecules.train, validation=molecules.valid)
     model.save(tmp_path / "run")
     ended = protgnn_command("report", tmp_path / "run")
     assert ended.status == 0 and "no reasonings in the report" in ended.err
@@ -111,6 +116,33 @@ def test_a_run_whose_data_is_gone_is_reported_without_reasonings(protgnn_command
     assert "is not at hand" in text and "Prototype 2 of" in text
     ended = protgnn_command("report", tmp_path / "run", molecules_csv, "-o", tmp_path / "with.html")
     assert ended.status == 0 and "90 given molecules" in (tmp_path / "with.html").read_text()
+
+
+def test_sentences_are_reported_as_lines_of_words(tmp_path):
+    words = [f"word{number}" for number in range(12)]
+    schema = Schema("sentence", ("negative", "positive"), tuple(words), (), "sentence")
+    sets = []
+    for number in range(40):
+        length = 4 + number % 5
+        order = [(3 * place + number) % 10 for place in range(length - 1)] + [10 + number % 2]
+        edges = torch.tensor([[place, place + 1] for place in range(length - 1)]).t()
+        sets.append(
+            GraphSet(
+                torch.eye(12)[order],
+                torch.cat([edges, edges.flip(0)], dim=1),
+                offsets(torch.tensor([length])),
+                offsets(torch.tensor([2 * length - 2])),
+                y=torch.tensor([number % 2]),
+                names=(" ".join(words[word] for word in order),),
+                schema=schema,
+            )
+        )
+    graphs = GraphSet.concatenate(sets)
+    model = protgnn.ProtGNNClassifier(settings=FEW).fit(graphs[:30])
+    page = Page(report_page(model.model_, model.run_, tmp_path, graphs[30:]))
+    assert len(page.having(**{"class": "cards wide"})) == 1 and len(page.having(data_kind="test sentences")) == 10
+    for name in graphs[30:].names:
+        assert name in page.words
 
 
 def test_mistakes_get_a_message(protgnn_command, prototype_run, run_folder, tmp_path):
