@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from protgnn.graphs.hearing import Hearing
@@ -32,6 +34,19 @@ def ragged_arange(starts: Tensor, counts: Tensor) -> Tensor:
 def offsets(counts: Tensor) -> Tensor:
     """Prefix sums with a leading zero: ``[G] → [G + 1]``."""
     return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+
+def reverse_edges(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """Where each edge of ``[2, E]`` stands in the other direction, ``[E]``; both directions must be there."""
+    source, target = edge_index.cpu().numpy()
+    numbers = np.arange(len(source))
+    there = csr_array((numbers, (source, target)), shape=(num_nodes, num_nodes))
+    back = csr_array((numbers, (target, source)), shape=(num_nodes, num_nodes))
+    for matrix in (there, back):
+        matrix.sort_indices()
+    result = np.empty_like(numbers)
+    result[there.data] = back.data
+    return torch.from_numpy(result).to(edge_index.device)
 
 
 def _all_outside(parts: Sequence[Batch | GraphSet]) -> Tensor | None:
@@ -73,6 +88,20 @@ class Batch:
     def node_counts(self) -> Tensor:
         """Nodes per graph, ``[B]``."""
         return torch.bincount(self.node_graph, minlength=self.num_graphs)
+
+    @cached_property
+    def edge_counts(self) -> Tensor:
+        """Directed edges per graph, ``[B]``."""
+        return torch.bincount(self.node_graph[self.edge_index[0]], minlength=self.num_graphs)
+
+    @cached_property
+    def reverse(self) -> Tensor:
+        """For every edge the number of the same edge in the other direction, ``[E]``."""
+        if "_cut_from" in self.__dict__:  # found once for all batches that are cut from a larger one
+            whole, edges = self.__dict__["_cut_from"]
+            part: Tensor = whole.reverse[edges] - edges.start
+            return part
+        return reverse_edges(self.edge_index, len(self.x))
 
     def joined(self, other: Batch) -> Batch:
         """This batch's graphs followed by the other's; labels are left behind."""
@@ -258,6 +287,7 @@ class GraphSet:
         )
         # Known beforehand, as part of the whole; a batch made from this one by `replace` computes its own.
         batch.__dict__["hearing"] = whole.hearing.part(slice(node_start, node_stop), slice(edge_start, edge_stop))
+        batch.__dict__["_cut_from"] = whole, slice(edge_start, edge_stop)
         return batch
 
     def batches(self, size: int) -> Iterator[Batch]:

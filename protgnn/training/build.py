@@ -13,8 +13,9 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.model.encoders import Encoder
 from protgnn.model.foreign import ForeignEncoder, pyg_encoder
 from protgnn.model.prototypes import PrototypeHead
+from protgnn.model.sampler import Sampler
 from protgnn.training.chance import seed_for
-from protgnn.training.recipe import Recipe
+from protgnn.training.recipe import Recipe, part_sizes
 
 
 def build(
@@ -28,7 +29,9 @@ def build(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_for(recipe.seed, "weights"))
         encoder = _encoder(recipe, schema, module)
-        return GraphClassifier(encoder, recipe.readout, _head(recipe, schema, encoder.width_out, classes))
+        head = _head(recipe, schema, encoder.width_out, classes)
+        sampler = Sampler(encoder.width_out) if recipe.plus else None
+        return GraphClassifier(encoder, recipe.readout, head, sampler, part_sizes(recipe))
 
 
 def _head(recipe: Recipe, schema: Schema, width: int, classes: Tensor | None) -> nn.Linear | PrototypeHead:

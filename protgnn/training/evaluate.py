@@ -9,19 +9,30 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.subgraphs import cut
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
 
 EVALUATION_BATCH = 512
+EVALUATION_PARTS = 8192
+
+
+def graphs_at_once(model: GraphClassifier) -> int:
+    """How many graphs to evaluate in one call: evidence has a part per graph and prototype, so fewer of them."""
+    if model.sampler is None or not isinstance(model.head, PrototypeHead):
+        return EVALUATION_BATCH
+    return min(EVALUATION_BATCH, max(EVALUATION_PARTS // len(model.head.classes), 1))
 
 
 @torch.no_grad()
-def predict_logits(model: GraphClassifier, graphs: GraphSet, device: torch.device | str = "cpu") -> Tensor:
-    """Logits ``[G, C]`` in evaluation mode, on the CPU."""
+def predict_logits(
+    model: GraphClassifier, graphs: GraphSet, device: torch.device | str = "cpu", whole: bool = False
+) -> Tensor:
+    """Logits ``[G, C]`` in evaluation mode, on the CPU; ``whole`` compares whole graphs even in ProtGNN+."""
     training = model.training
     model.eval()
     try:
-        parts = [model(batch.to(device)).cpu() for batch in graphs.batches(EVALUATION_BATCH)]
+        parts = [model(batch.to(device), whole).cpu() for batch in graphs.batches(graphs_at_once(model))]
     finally:
         model.train(training)
     return torch.cat(parts)
@@ -59,32 +70,64 @@ def familiarity(model: GraphClassifier, valid: GraphSet) -> float:
     head = model.head
     assert isinstance(head, PrototypeHead)
     model.eval()
-    near = [similarity(head.distances(model.embed(batch)), head.epsilon) for batch in valid.batches(EVALUATION_BATCH)]
+    near = [similarity(model.distances(batch), head.epsilon) for batch in valid.batches(graphs_at_once(model))]
     return float(torch.cat(near).max(1).values.quantile(UNFAMILIAR_SHARE))
 
 
 @torch.no_grad()
 def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dict[str, float]:
-    """Three of the four promises, as figures.
+    """The promises, as figures.
 
     ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
     largest difference between summed contributions and logits. ``median_similarity``: of the graphs to the nearest
-    prototype of the class they are predicted to be.
+    prototype of the class they are predicted to be. ProtGNN+ has three more, see :func:`evidence_promises`.
     """
     head = model.head
     assert isinstance(head, PrototypeHead)
     model.eval()
-    alone = torch.cat([model.embed(anchors[number].batch()) for number in range(len(anchors))])
+    alone = torch.cat([model.embed_parts(anchors[number].batch()) for number in range(len(anchors))])
     gaps, nearest = [], []
-    for batch in graphs.batches(EVALUATION_BATCH):
+    for batch in graphs.batches(graphs_at_once(model)):
         logits = model(batch)
-        similar = similarity(head.distances(model.embed(batch)), head.epsilon)
+        similar = similarity(model.distances(batch), head.epsilon)
         contribution = similar[:, None, :] * head.last.weight[None]  # [B, C, K]
         gaps.append((contribution.sum(2) - logits).abs().max())
         foreign = head.classes[None] != logits.argmax(1)[:, None]
         nearest.append(similar.masked_fill(foreign, -torch.inf).max(1).values)
-    return {
+    figures = {
         "prototype_error": float((alone - head.vectors).abs().max()),
         "sum_error": float(torch.stack(gaps).max()),
         "median_similarity": float(torch.cat(nearest).median()),
+    }
+    return figures if model.sampler is None else {**figures, **evidence_promises(model, graphs)}
+
+
+@torch.no_grad()
+def evidence_promises(model: GraphClassifier, graphs: GraphSet) -> dict[str, float]:
+    """What ProtGNN+ promises of its evidence.
+
+    ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
+    graph and encoded alone. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
+    ProtGNN, the same weights on whole graphs, predicts the same class.
+    """
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    error, sizes, agree = 0.0, [], []
+    for start in range(0, len(graphs), graphs_at_once(model)):
+        some = graphs[start : start + graphs_at_once(model)]
+        batch = some.batch()
+        evidence = model.evidence(batch)
+        used = similarity(evidence.distance, head.epsilon)
+        agree.append(head.logits(evidence.distance).argmax(1) == model(batch, whole=True).argmax(1))
+        for prototype, inside in enumerate(evidence.member(batch).t()):
+            alone = cut(some, torch.arange(len(some)), inside)
+            sizes.append(alone.edge_counts / 2)
+            h = torch.cat([model.embed_parts(alone[number].batch()) for number in range(len(alone))])
+            expected = similarity((h - head.vectors[prototype]).square().sum(1), head.epsilon)
+            error = max(error, float((expected - used[:, prototype]).abs().max()))
+    return {
+        "evidence_error": error,
+        "evidence_size": float(torch.cat(sizes).mean()),
+        "agreement": float(torch.cat(agree).float().mean()),
     }

@@ -5,6 +5,9 @@ that the paper leaves out and exact prototypes need. *Project*: the best state s
 becomes the embedding of a training subgraph. *Anchored*: all but the prototypes goes on learning, while each prototype
 stays the embedding of its own subgraph under the changing encoder. *Refine*: the last layer alone, on similarities
 that no longer move. The plain model only learns.
+
+ProtGNN+ learns on whole graphs for the warm-up of T_w epochs. In its anchored stage steps on whole graphs and steps
+on evidence take turns; the latter also teach the sampler, Eq. 13 and 14.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from torch.nn.functional import cross_entropy
 from protgnn.errors import ProtGNNError
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.evidence import Exploration, imitation, nearest
 from protgnn.model.objective import Costs, objective
 from protgnn.model.prototypes import PrototypeHead, squared_distances
 from protgnn.search.projection import project
@@ -32,7 +36,7 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.recipe import Recipe, epochs_of_patience, graphs_per_step
+from protgnn.training.recipe import Recipe, anchored_epochs, epochs_of_patience, graphs_per_step, learning_epochs
 from protgnn.training.refine import idle_prototypes, refine, similarities
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
@@ -95,6 +99,7 @@ class _Training:
             self._place_prototypes(model.head)
         self.wrapped = self.fabric.setup_module(model)
         self.wrapped.mark_forward_method("embed")
+        self.wrapped.mark_forward_method("embed_parts")
         self.average = WeightAverage(model, recipe.averaging) if recipe.averaging else None
         self.exported = model if self.average is None else self.average.model  # what is validated and kept
         if self.average is not None and state.average:
@@ -106,7 +111,7 @@ class _Training:
         """The stage of the paper: Eq. 3, with a projection every τ epochs after T_p."""
         if self.state.stage != "learn":
             return
-        self._epochs(self.recipe.epochs)
+        self._epochs(learning_epochs(self.recipe))
         self._restore_best()
 
     def anchor(self) -> None:
@@ -115,11 +120,14 @@ class _Training:
         if state.stage == "learn":
             state.sources = self._project(self.recipe.candidates)
             state.begin("anchored")
+            for model in {self.model, self.exported}:
+                if model.parts is not None:
+                    model.parts.begin()
         self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
         if state.epoch == state.stage_start:
             self._onto(self.anchors)
             self._keep_if_best(*self._validate())
-        self._epochs(self.recipe.anchored_epochs)
+        self._epochs(anchored_epochs(self.recipe))
         self._restore_best()
 
     def refine(self) -> None:
@@ -128,7 +136,7 @@ class _Training:
         assert isinstance(head, PrototypeHead) and self.anchors is not None and self.valid.y is not None
         self.model.cpu().eval()
         with torch.no_grad():  # another device may round otherwise than the CPU, where the model is used
-            head.vectors.copy_(self.model.embed(self.anchors.to("cpu")))
+            head.vectors.copy_(self.model.embed_parts(self.anchors.to("cpu")))
         refine(self.model, self.train, self.valid, self.recipe)
         if self.recipe.prune:
             idle = idle_prototypes(head, similarities(self.model, self.valid), self.valid.y)
@@ -140,7 +148,8 @@ class _Training:
         """Run the epochs that are left of a stage."""
         state, recipe = self.state, self.recipe
         fused = self.fabric.device.type in ("cpu", "cuda")
-        adam = torch.optim.Adam(self.model.parameters(), recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
+        groups = parameter_groups(self.model, recipe.sampler_lr)
+        adam = torch.optim.Adam(groups, recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
         optimizer = self.fabric.setup_optimizers(adam)
         if state.optimizer:
             restore_optimizer(optimizer, state.optimizer)
@@ -178,11 +187,15 @@ class _Training:
         torch.manual_seed(seed_for(self.recipe.seed, "dropout", epoch))
         order = torch.randperm(len(self.train), generator=generator_for(self.recipe.seed, "shuffle", epoch))
         total = correct = torch.zeros(())
-        for batch in _shuffled(self.train, order, graphs_per_step(self.recipe, len(order))):
+        exploration = self._exploration()
+        for step, batch in enumerate(_shuffled(self.train, order, graphs_per_step(self.recipe, len(order)))):
             batch = batch.to(self.fabric.device)
             optimizer.zero_grad(set_to_none=True)
             assert batch.y is not None
-            loss, logits = self._loss(batch, batch.y)
+            if self._on_evidence and (epoch + step) % 2:
+                loss, logits = self._evidence_loss(batch, batch.y, exploration)
+            else:
+                loss, logits = self._loss(batch, batch.y)
             self.fabric.backward(loss)
             optimizer.step()
             if self.average is not None:
@@ -200,6 +213,8 @@ class _Training:
         prototypes: Tensor = head.vectors
         if self.anchors is None:
             h = self._embed(batch)
+        elif self._on_evidence:  # prototypes live in the world of parts, and move in the steps on evidence
+            h, prototypes = self._embed(batch), head.vectors.detach()
         else:
             both = self._embed(batch.joined(self.anchors))
             h, prototypes = both[: batch.num_graphs], both[batch.num_graphs :]
@@ -207,10 +222,40 @@ class _Training:
         logits = head.logits(distance)
         return objective(logits, distance, prototypes, y, head.classes, self.costs), logits
 
-    def _embed(self, batch: Batch) -> Tensor:
+    def _evidence_loss(self, batch: Batch, y: Tensor, exploration: Exploration | None) -> tuple[Tensor, Tensor]:
+        """Eq. 3 on the evidence and Eq. 14 for the sampler that found it; and the logits."""
+        model, head = self.model, self.model.head
+        assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
+        model.eval()
+        z, parts = model.propose(batch, exploration)
+        model.train()
+        both = self._embed(parts.batch.to(batch.x.device).joined(self.anchors), parts=True)
+        h, prototypes = both[: parts.batch.num_graphs], both[parts.batch.num_graphs :]
+        evidence = nearest(squared_distances(h, prototypes), parts)
+        logits = head.logits(evidence.distance)
+        loss = objective(logits, evidence.distance, prototypes, y, head.classes, self.costs)
+        known, most = head.vectors.detach(), self.recipe.evidence_edges
+        return loss + imitation(model.sampler, z, batch, known, evidence, self.recipe.evidence_budget, most), logits
+
+    @property
+    def _on_evidence(self) -> bool:
+        """Whether the model is a ProtGNN+ that has warmed up."""
+        return self.anchors is not None and self.model.sampler is not None
+
+    def _exploration(self) -> Exploration | None:
+        """The noise of this epoch's proposals; it falls linearly to none."""
+        done = self.state.epoch - 1 - self.state.stage_start
+        left = 1 - done / max(self.recipe.exploration_epochs, 1)
+        if not self._on_evidence or left <= 0 or not self.recipe.exploration:
+            return None
+        return Exploration(
+            self.recipe.exploration * left, generator_for(self.recipe.seed, "exploration", self.state.epoch)
+        )
+
+    def _embed(self, batch: Batch, parts: bool = False) -> Tensor:
         """Embeddings in the recipe's precision; heads and costs are computed in full precision."""
         with self.fabric.autocast():
-            h: Tensor = self.wrapped.embed(batch)
+            h: Tensor = self.wrapped.embed_parts(batch) if parts else self.wrapped.embed(batch)
         return h.float()
 
     def _projects_now(self) -> bool:
@@ -256,7 +301,7 @@ class _Training:
         for model in {self.model, self.exported}:
             assert isinstance(model.head, PrototypeHead)
             model.eval()
-            model.head.vectors.copy_(model.embed(subgraphs))
+            model.head.vectors.copy_((model.embed if self.anchors is None else model.embed_parts)(subgraphs))
 
     def _restore_best(self) -> None:
         """Go back to the best state of the stage; the average begins again from it."""
@@ -267,7 +312,7 @@ class _Training:
     def _validate(self) -> tuple[float, float]:
         """Loss and accuracy on the validation graphs."""
         assert self.valid.y is not None
-        logits = predict_logits(self.exported, self.valid, self.fabric.device)
+        logits = predict_logits(self.exported, self.valid, self.fabric.device, whole=self.anchors is None)
         correct = (logits.argmax(1) == self.valid.y).float().mean()
         return float(cross_entropy(logits, self.valid.y)), float(correct)
 
@@ -285,6 +330,15 @@ class _Training:
                 self.state.average_steps = self.average.steps
             self.state.save(self.folder)
             self.saved = time.monotonic()
+
+
+def parameter_groups(model: GraphClassifier, sampler_lr: float) -> list[dict[str, Any]]:
+    """All parameters for one optimiser; the sampler has a learning rate of its own."""
+    own = [] if model.sampler is None else list(model.sampler.parameters())
+    groups: list[dict[str, Any]] = [
+        {"params": [value for name, value in model.named_parameters() if not name.startswith("sampler.")]}
+    ]
+    return [*groups, {"params": own, "lr": sampler_lr}] if own else groups
 
 
 def _fabric(recipe: Recipe, folder: Path | None, state: TrainingState) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from protgnn.errors import ProtGNNError
+from protgnn.model.evidence import Sizes
 from protgnn.model.norms import NormName
 from protgnn.model.readout import ReadoutName
 
@@ -53,6 +54,15 @@ class Recipe(BaseModel):
     )
     diversity: float = knob(0.01, "weight λ3 of the diversity cost, Eq. 6", paper=0.01, ge=0)
     diversity_threshold: float = knob(0.3, "cosine s_max that prototypes of a class may have", paper=0.3, ge=-1, le=1)
+
+    # the evidence of ProtGNN+, Eq. 13 and 14
+    plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
+    warm_up: int = knob(100, "epochs T_w of ProtGNN before evidence is learned", paper=200, ge=0)
+    evidence_edges: int = knob(10, "edges B of the evidence for a prototype, at the most", paper=10, ge=1)
+    evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
+    exploration: float = knob(1.0, "scale of the noise on edge scores when evidence is first learned", ge=0)
+    exploration_epochs: int = knob(60, "epochs in which that noise falls to zero", ge=0)
+    sampler_lr: float = knob(0.003, "Adam's learning rate for the sampler", gt=0, le=1)
 
     # projection and the ending of Algorithm 1
     projection_start: int = knob(100, "first epoch T_p after which prototypes are projected", paper=100, ge=0)
@@ -116,6 +126,12 @@ class Recipe(BaseModel):
         return self
 
     @model_validator(mode="after")
+    def _evidence_needs_prototypes(self) -> Recipe:
+        if self.plus and self.head != "prototypes":
+            raise ValueError("plus=True is for prototypes: it cannot go with head=plain")
+        return self
+
+    @model_validator(mode="after")
     def _heads_divide_hidden(self) -> Recipe:
         if self.encoder == "gat" and self.hidden % self.heads:
             raise ValueError(f"hidden={self.hidden} cannot be divided over heads={self.heads}")
@@ -154,7 +170,17 @@ def _sentence(problem: Any) -> str:
 
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
-    return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
+    return learning_epochs(recipe) + (anchored_epochs(recipe) if recipe.head == "prototypes" else 0)
+
+
+def learning_epochs(recipe: Recipe) -> int:
+    """Epochs on whole graphs, at the most: all of T, or T_w where the rest is for evidence."""
+    return min(recipe.warm_up, recipe.epochs) if recipe.plus else recipe.epochs
+
+
+def anchored_epochs(recipe: Recipe) -> int:
+    """Epochs with anchored prototypes, at the most; ProtGNN+ learns its evidence in them."""
+    return recipe.epochs - learning_epochs(recipe) + recipe.anchored_epochs
 
 
 def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
@@ -166,6 +192,11 @@ def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
 def graphs_per_step(recipe: Recipe, graphs: int) -> int:
     """The batch size of a recipe for so many training graphs: small sets want more steps per epoch."""
     return recipe.batch_size or min(max(graphs // 10, 16), 64)
+
+
+def part_sizes(recipe: Recipe) -> Sizes:
+    """Edges that evidence may have: as few as the smallest prototypes, as many as the budget."""
+    return Sizes(recipe.evidence_edges, min(recipe.search_min_nodes - 1, recipe.evidence_edges))
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:

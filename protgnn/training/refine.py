@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import EVALUATION_BATCH
+from protgnn.training.evaluate import graphs_at_once
 from protgnn.training.recipe import Recipe
 
 REFINE_LR = 0.01
@@ -60,7 +60,7 @@ def similarities(model: GraphClassifier, graphs: GraphSet) -> Tensor:
     head = model.head
     assert isinstance(head, PrototypeHead)
     model.eval()
-    parts = [head.distances(model.embed(batch)) for batch in graphs.batches(EVALUATION_BATCH)]
+    parts = [model.distances(batch) for batch in graphs.batches(graphs_at_once(model))]
     return similarity(torch.cat(parts), head.epsilon)
 
 
