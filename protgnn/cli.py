@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
 
 import typer
 from rich.console import Console
@@ -44,6 +44,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(figure_app, name="figure")
 out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
+EvidenceSource = Literal["model", "search"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
 Label = Annotated[str | None, typer.Option(help="CSV column with the class.")]
@@ -108,6 +109,9 @@ def train(
     data: Annotated[str, typer.Argument(metavar="DATA", help="A dataset's name, or a path to your own data.")],
     out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")],
     encoder: Annotated[str | None, typer.Option(help="gcn, gin, gat, or a PyG model: pyg:GraphSAGE.")] = None,
+    plus: Annotated[
+        bool, typer.Option("--plus", help="ProtGNN+: classify from the part most like each prototype.")
+    ] = False,
     recipe: Annotated[str, typer.Option(help="default (our best) or paper (the paper's letter).")] = "default",
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any recipe key: --set epochs=40.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML or JSON file of recipe keys.")] = None,
@@ -120,7 +124,7 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
-    made = _recipe(recipe, encoder, seed, settings or [], config)
+    made = _recipe(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
     options = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
     scores = _train(data, options, made, out_folder, resume, overwrite).scores
     if as_json:
@@ -139,6 +143,9 @@ def evaluate(
     smiles: Smiles = None,
     label: Label = None,
     skip_bad: SkipBad = False,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Theorem 1: which predictions of ProtGNN must survive in ProtGNN+.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
@@ -165,6 +172,10 @@ def evaluate(
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
+    if certificate:
+        from protgnn.explain.certificate import certificates, summarise
+
+        scores["certificate"] = summarise(certificates(model, graphs))
     if as_json:
         _print_json(scores)
     else:
@@ -219,6 +230,10 @@ def explain(
     ] = None,
     theme: Annotated[str, typer.Option(help="Colours of an SVG or PNG: light or dark.")] = "light",
     rows: Annotated[int, typer.Option(min=1, help="How many prototypes to draw for each class.")] = 3,
+    evidence: Annotated[
+        EvidenceSource,
+        typer.Option(help="model: what was computed; search: for a ProtGNN, the part most like each prototype."),
+    ] = "model",
     smiles: Smiles = None,
     as_json: Json = False,
 ) -> None:
@@ -229,7 +244,7 @@ def explain(
     if output is not None:
         check_suffix(output)
     theme_of(theme)
-    why = _reasoning(run, source, row, smiles)
+    why = _reasoning(run, source, row, smiles, evidence)
     if as_json:
         _print_json(why.to_json())
     elif output is None:
@@ -383,7 +398,9 @@ def _print_prototypes(run: Run) -> None:
     out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
 
 
-def _reasoning(folder: Path, source: str, row: int = 0, smiles: str | None = None) -> Reasoning:
+def _reasoning(
+    folder: Path, source: str, row: int = 0, smiles: str | None = None, evidence: EvidenceSource = "model"
+) -> Reasoning:
     from protgnn.explain.own_data import own_data, own_part
     from protgnn.explain.reasoning import Known
     from protgnn.explain.reasoning import explain as reason
@@ -400,7 +417,7 @@ def _reasoning(folder: Path, source: str, row: int = 0, smiles: str | None = Non
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} graphs: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]
-    return reason(model, graph, Known.of(run, train), tuple(unseen_kinds(graph, run)))[0]
+    return reason(model, graph, Known.of(run, train), tuple(unseen_kinds(graph, run)), evidence)[0]
 
 
 def _write_report(folder: Path, data: str | None, output: Path | None, options: dict[str, Any]) -> Path:
@@ -441,6 +458,20 @@ def _print_scores(scores: dict[str, Any], title: str) -> None:
     if "median_similarity" in scores:
         out.print(
             f"median similarity to the nearest prototype of the predicted class {scores['median_similarity']:.2f}"
+        )
+    if "evidence_size" in scores:
+        out.print(
+            f"evidence {scores['evidence_size']:.1f} edges on average; on whole graphs the same weights predict "
+            f"the same class for {scores['agreement']:.1%}",
+            soft_wrap=True,
+        )
+    if "certificate" in scores:
+        figures = scores["certificate"]
+        out.print(
+            f"Theorem 1: assumptions hold for {figures['assumptions_hold']} of {figures['n']}, guaranteed to survive "
+            f"{figures['certified']}, survived {figures['survived']}, guaranteed and yet flipped "
+            f"{figures['certified_and_flipped']}",
+            soft_wrap=True,
         )
 
 

@@ -31,14 +31,16 @@ from protgnn.training.train import Parts, Trained, train
 class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A graph classifier that follows scikit-learn: ``get_params``, ``clone`` and ``cross_val_score`` work.
 
-    ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``recipe``
-    is default or paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
+    ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``plus``
+    makes it ProtGNN+, which classifies from the part of a graph most like each prototype; ``recipe`` is default or
+    paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
     :class:`~protgnn.graphs.packed.GraphSet` or a list of PyG ``Data``.
     """
 
     def __init__(
         self,
         encoder: str | nn.Module = "gin",
+        plus: bool = False,
         recipe: str = "default",
         settings: dict[str, Any] | None = None,
         seed: int = 0,
@@ -46,6 +48,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
     ) -> None:
         self.encoder = encoder
+        self.plus = plus
         self.recipe = recipe
         self.settings = settings
         self.seed = seed
@@ -59,9 +62,9 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         name, module = ("custom", self.encoder) if isinstance(self.encoder, nn.Module) else (self.encoder, None)
         settings = self.settings or {}
-        for key in {"encoder", "seed"} & set(settings):
+        for key in {"encoder", "plus", "seed"} & set(settings):
             raise ProtGNNError(f"Expected `{key}` as a parameter of its own (got it in `settings`)")
-        recipe = make_recipe(self.recipe, encoder=name, seed=self.seed, **settings)
+        recipe = make_recipe(self.recipe, encoder=name, plus=self.plus, seed=self.seed, **settings)
         labelled, self.classes_ = _labelled(graphs, y)
         if validation is None:
             kept, held = self._hold_out(labelled)
@@ -147,8 +150,9 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def from_run(cls, folder: str | Path, encoder: nn.Module | None = None) -> ProtGNNClassifier:
         """A fitted estimator from a run directory; an encoder of your own must be given again."""
         model, run = load_model(Path(folder), encoder)
-        settings = run.recipe.model_dump(exclude={"encoder", "seed"})
-        loaded = cls(encoder if encoder is not None else run.recipe.encoder, settings=settings, seed=run.recipe.seed)
+        settings = run.recipe.model_dump(exclude={"encoder", "plus", "seed"})
+        own = encoder if encoder is not None else run.recipe.encoder
+        loaded = cls(own, plus=run.recipe.plus, settings=settings, seed=run.recipe.seed)
         loaded.model_, loaded.run_ = model, run
         loaded.classes_ = np.arange(run.schema.num_classes) if run.labels is None else np.asarray(run.labels)
         return loaded

@@ -24,7 +24,7 @@ from protgnn.graphs.new_input import conform
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
-from protgnn.training.evaluate import EVALUATION_BATCH
+from protgnn.training.evaluate import EVALUATION_BATCH, graphs_at_once
 from protgnn.training.files import write_bytes
 from protgnn.training.run import Run, load_model
 
@@ -325,7 +325,15 @@ def _some(graphs: GraphSet) -> GraphSet:
 
 @torch.no_grad()
 def _embeddings(model: GraphClassifier, graphs: GraphSet) -> Tensor:
-    return torch.cat([model.embed(batch) for batch in graphs.batches(EVALUATION_BATCH)])
+    """What a dot stands for, ``[G, H]``: the graph or, in ProtGNN+, the evidence that is nearest to a prototype."""
+    if model.sampler is None:
+        return torch.cat([model.embed(batch) for batch in graphs.batches(EVALUATION_BATCH)])
+    shown = []
+    for batch in graphs.batches(graphs_at_once(model)):
+        evidence = model.evidence(batch)
+        nearest = evidence.part.gather(1, evidence.distance.argmin(1, keepdim=True)).squeeze(1)
+        shown.append(model.embed_parts(evidence.parts.batch)[nearest])
+    return torch.cat(shown)
 
 
 def _data_name(run: Run, data: str | None = None) -> str:

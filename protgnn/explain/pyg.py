@@ -8,8 +8,6 @@ subgraph itself; thresholded masks (``threshold_config``) make it one that can b
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 from torch import Tensor, nn
 from torch_geometric.explain import ExplainerAlgorithm, Explanation
@@ -19,6 +17,7 @@ from torch_geometric.nn import MessagePassing
 
 from protgnn.errors import DataError
 from protgnn.explain.reasoning import Reasoning, explain
+from protgnn.explain.searched import searched_evidence
 from protgnn.graphs.checks import check
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
@@ -27,7 +26,7 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.model.foreign import ForeignEncoder
 from protgnn.model.neighbours import Presence
 from protgnn.model.prototypes import PrototypeHead
-from protgnn.search.tree import SearchSettings, search
+from protgnn.search.tree import SearchSettings
 
 
 class PyGModule(nn.Module):
@@ -104,7 +103,7 @@ class PyGModule(nn.Module):
 
     def _all_or_nothing(self) -> bool:
         """Whether an edge can only be there or not: foreign encoders and samplers of evidence know no half presence."""
-        return isinstance(self.model.encoder, ForeignEncoder) or getattr(self.model, "sampler", None) is not None
+        return isinstance(self.model.encoder, ForeignEncoder) or self.model.sampler is not None
 
     def _edge_mask(self) -> Tensor | None:
         """The mask ``[E]`` that PyG has set, if any."""
@@ -241,11 +240,8 @@ def _evidence(
             missing[graph, prototype] = True
         else:
             inside[[start[graph] + node for node in nodes], prototype] = True
-    wanting = missing.any(1).nonzero().squeeze(1)
-    tuned = replace(settings, epsilon=head.epsilon)
-    for found in search(graphs, wanting.tolist(), head.vectors, model.embed, tuned, missing[wanting]):
-        for prototype in missing[found.graph].nonzero().squeeze(1).tolist():
-            inside[[start[found.graph] + node for node in found.nodes(prototype)], prototype] = True
+    for (graph, prototype), nodes in searched_evidence(model, graphs, missing, settings).items():
+        inside[[start[graph] + node for node in nodes], prototype] = True
     return inside
 
 

@@ -6,20 +6,24 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
+from torch import Tensor
 
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.packed import GraphSet
+from protgnn.explain.searched import SEARCHED, searched_evidence
+from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import EVALUATION_BATCH
+from protgnn.training.evaluate import graphs_at_once
 from protgnn.training.prototypes import Prototypes
 from protgnn.training.run import Run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+EvidenceFrom = Literal["model", "search"]
 
 UNFAMILIAR = "nothing like this in the training data"
 
@@ -226,22 +230,54 @@ class Reasoning:
 
 @torch.no_grad()
 def explain(
-    model: GraphClassifier, graphs: GraphSet, known: Known = NOTHING, notes: tuple[str, ...] = ()
+    model: GraphClassifier,
+    graphs: GraphSet,
+    known: Known = NOTHING,
+    notes: tuple[str, ...] = (),
+    evidence: EvidenceFrom = "model",
 ) -> list[Reasoning]:
-    """The reasoning for every graph, by the prototypes of the model; thousands of graphs take a few seconds."""
+    """The reasoning for every graph, by the prototypes of the model; thousands of graphs take a few seconds.
+
+    A ProtGNN+ has evidence of its own. For a ProtGNN, ``evidence="search"`` marks the part most like each prototype,
+    which takes a search for each and is not what was computed.
+    """
     head = model.head
     if not isinstance(head, PrototypeHead):
         raise ProtGNNError("A plain model has no prototypes to explain by: train one with --set head=prototypes")
     model.eval()
     classes, weights = head.classes.tolist(), [tuple(column) for column in head.last.weight.t().tolist()]
     names = graphs.schema.class_names
+    marked: dict[tuple[int, int], tuple[int, ...]] = {}
+    if evidence == "search" and model.sampler is None:
+        marked = searched_evidence(model, graphs, torch.ones(len(graphs), len(classes), dtype=torch.bool))
+        notes = (*notes, SEARCHED)
     found: list[Reasoning] = []
-    for batch in graphs.batches(EVALUATION_BATCH):
-        distance = head.distances(model.embed(batch))
+    for batch in graphs.batches(graphs_at_once(model)):
+        if model.sampler is None:
+            distance = model.distances(batch)
+        else:
+            chosen = model.evidence(batch)
+            distance = chosen.distance
+            marked |= _nodes(chosen.member(batch), batch, len(found))
         similar, logits = similarity(distance, head.epsilon).tolist(), head.logits(distance)
         for shown, logit, chance in zip(similar, logits.tolist(), logits.softmax(1).tolist(), strict=True):
             number = len(found)
             name = None if graphs.names is None else graphs.names[number]
-            rows = tuple(Row(place, classes[place], value, weights[place]) for place, value in enumerate(shown))
+            rows = tuple(
+                Row(place, classes[place], value, weights[place], marked.get((number, place)))
+                for place, value in enumerate(shown)
+            )
             found.append(Reasoning(name, names, tuple(logit), tuple(chance), rows, graphs, number, known, notes))
     return found
+
+
+def _nodes(member: Tensor, batch: Batch, first: int) -> dict[tuple[int, int], tuple[int, ...]]:
+    """The nodes of the evidence for each pair of a graph and a prototype, from ``member [N, K]``."""
+    starts = batch.node_counts.cumsum(0) - batch.node_counts
+    nodes: dict[tuple[int, int], list[int]] = {}
+    place, prototype = member.nonzero().t()
+    graph = batch.node_graph[place]
+    local = place - starts[graph]
+    for number, column, node in zip((graph + first).tolist(), prototype.tolist(), local.tolist(), strict=True):
+        nodes.setdefault((number, column), []).append(node)
+    return {pair: tuple(found) for pair, found in nodes.items()}

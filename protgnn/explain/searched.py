@@ -1,0 +1,37 @@
+"""Evidence by tree search: the part of a graph most like each prototype, where the model itself compares whole graphs.
+
+This is the paper's ProtGNN+*. It is slow, and what it finds is not what the prediction was computed from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.prototypes import PrototypeHead
+from protgnn.search.tree import SearchSettings, search
+
+SEARCHED = (
+    "the marked parts are those most like each prototype, found by search; the similarities are of the whole graph"
+)
+
+
+def searched_evidence(
+    model: GraphClassifier, graphs: GraphSet, wanted: Tensor, settings: SearchSettings | None = None
+) -> dict[tuple[int, int], tuple[int, ...]]:
+    """The nodes of the most similar part for the pairs of a graph and a prototype in ``wanted [G, K]``."""
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    tuned = replace(settings or SearchSettings(), epsilon=head.epsilon)
+    some = wanted.any(1).nonzero().squeeze(1)
+    results = search(graphs, some.tolist(), head.vectors.detach(), model.embed_parts, tuned, wanted[some])
+    return {
+        (found.graph, prototype): tuple(found.nodes(prototype))
+        for found in results
+        for prototype in torch.nonzero(wanted[found.graph]).squeeze(1).tolist()
+    }
