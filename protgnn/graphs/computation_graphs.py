@@ -21,7 +21,7 @@ from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.ascending import distinct, first_of_each, without
-from protgnn.graphs.neighbour_sampling import in_edges
+from protgnn.graphs.neighbour_sampling import Chance, in_edges
 from protgnn.graphs.network import UNKNOWN, Network
 from protgnn.graphs.packed import Batch, GraphSet
 
@@ -33,18 +33,19 @@ def computation_graphs(
     targets: Tensor,
     hops: int,
     fanout: Fanout | None = None,
-    generator: torch.Generator | None = None,
+    chance: Chance = None,
 ) -> GraphSet:
     """The computation graph of each of G targets, nodes ``[G]`` or pairs of nodes ``[G, 2]``, as G graphs.
 
-    ``fanout`` is how many neighbours a node asks, one number or one per hop from the target on; without it all. A
-    pair's graph reaches ``hops`` from both ends and is that of the network without the link between them (from the
+    ``fanout`` is how many neighbours a node asks, one number or one per hop from the target on; without it all.
+    ``chance`` draws them; a number in its place is a seed, from which a target's graph follows whatever else is asked.
+    A pair's graph reaches ``hops`` from both ends and is that of the network without the link between them (from the
     first to the second where the network is directed). Nodes of a graph are in the order of the network, ``origin``
     says which they are, and edges are sorted by (target, source).
     """
     seeds = _checked_targets(network, targets)
     owner = np.repeat(np.arange(len(seeds)), seeds.shape[1])
-    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), generator, without_link=seeds.shape[1] == 2)
+    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), chance, without_link=seeds.shape[1] == 2)
     first = np.searchsorted(reached.owner, np.arange(len(seeds) + 1))
     edge_owner = reached.owner[reached.target]
     places = reached.seeds.reshape(seeds.shape) - first[:-1, None]
@@ -72,7 +73,7 @@ def shared_computation_graph(
     targets: Tensor,
     hops: int,
     fanout: Fanout | None = None,
-    generator: torch.Generator | None = None,
+    chance: Chance = None,
 ) -> Batch:
     """One graph for all B targets, nodes ``[B]`` or pairs ``[B, 2]``, in which what they have in common is there once.
 
@@ -82,7 +83,7 @@ def shared_computation_graph(
     """
     seeds = _checked_targets(network, targets)
     owner = np.zeros(seeds.size, dtype=np.int64)
-    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), generator, without_link=False)
+    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), chance, without_link=False)
     is_node = seeds.shape[1] == 1
     return Batch(
         x=network.x[torch.from_numpy(reached.node)],
@@ -119,7 +120,7 @@ def _reach(
     owner: np.ndarray,
     seeds: np.ndarray,
     fanouts: list[int | None],
-    generator: torch.Generator | None,
+    chance: Chance,
     without_link: bool,
 ) -> _Reached:
     """Go out from the seeds hop by hop. A (graph, node) is one number, graph · N + node, and a set of these sorted."""
@@ -130,7 +131,7 @@ def _reach(
     for hop, most in enumerate(fanouts):
         graph, node = np.divmod(frontier, size)
         other = _other_end(seeds[graph], node, network.directed) if without_link and not hop else None
-        row, edge = in_edges(network, node, most, generator, other)
+        row, edge = in_edges(network, node, most, chance, other)
         heard.append(graph[row] * size + neighbour[edge])
         hears.append((frontier, row))
         numbers.append(edge)

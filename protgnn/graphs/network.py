@@ -82,6 +82,14 @@ class Network:
             return torch.zeros(0, dtype=torch.int64)
         return (self.y != UNKNOWN).nonzero().squeeze(1)
 
+    def joined(self, pairs: Tensor) -> Tensor:
+        """Whether there is an edge from the first to the second node of each pair, ``[P, 2] → [P]``."""
+        from protgnn.graphs.neighbour_sampling import place
+
+        first, second = pairs.t().numpy()
+        start, degree = self.ptr.numpy()[second], self.degree.numpy()[second]
+        return torch.from_numpy(place(self.source.numpy(), start, degree, first) < degree)
+
     def name(self, node: int) -> str:
         """What a node is called: its own name, or ``node 7``."""
         return f"node {node}" if self.names is None else self.names[node]

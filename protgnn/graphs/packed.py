@@ -23,6 +23,9 @@ from protgnn.graphs.schema import Schema
 if TYPE_CHECKING:
     from torch_geometric.data import Data
 
+SHUFFLED_AT_ONCE = 4096
+"""Graphs gathered in one go for training: fast, and no second copy of a large dataset."""
+
 
 def ragged_arange(starts: Tensor, counts: Tensor) -> Tensor:
     """Concatenate ``start, start + 1, …`` of each length ``count``: ``[R], [R] → [sum(counts)]``."""
@@ -290,9 +293,29 @@ class GraphSet:
         batch.__dict__["_cut_from"] = whole, slice(edge_start, edge_stop)
         return batch
 
-    def batches(self, size: int) -> Iterator[Batch]:
-        """All graphs in order, ``size`` at a time."""
+    def batches(self, size: int, apart: bool = False) -> Iterator[Batch]:
+        """All graphs in order, ``size`` at a time; they are apart in any case."""
         return (self.slice_batch(start, start + size) for start in range(0, len(self), size))
+
+    def shuffled(
+        self, order: Tensor, size: int, chance: torch.Generator | None = None, apart: object = None
+    ) -> Iterator[Batch]:
+        """Batches in the order ``[G]``; graphs are gathered many batches at a time and then only sliced."""
+        step = max(SHUFFLED_AT_ONCE // size, 1) * size
+        for start in range(0, len(order), step):
+            yield from self[order[start : start + step]].batches(size)
+
+    @property
+    def num_targets(self) -> int:
+        return 0 if self.targets is None else self.targets.shape[1]
+
+    def bare(self) -> GraphSet:
+        """The same graphs without names and known motifs, which encoding does not need."""
+        return replace(self, names=None, node_truth=None)
+
+    def apart(self) -> GraphSet:
+        """Each graph by itself, which they are."""
+        return self
 
     @classmethod
     def concatenate(cls, parts: Sequence[GraphSet]) -> GraphSet:

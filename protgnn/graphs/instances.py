@@ -1,0 +1,176 @@
+"""Instances: what gets a label. A graph, or one or two target nodes of a network, behind the same few methods.
+
+Models are trained and used on instances without asking which kind they are. They can be had in two ways. To be
+encoded as a whole, targets of a small network share one pass over it, and those of a large one come with a sample of
+their computation graph. *Apart*, each is a graph of its own that can be searched, cut and drawn; of a network that is
+what is nearest to the targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from protgnn.graphs.computation_graphs import computation_graphs
+from protgnn.graphs.links import LinkPart
+from protgnn.graphs.nearby import near_targets
+from protgnn.graphs.network import UNKNOWN, Network
+from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.graphs.schema import Schema
+from protgnn.graphs.subgraphs import cut
+
+Steps = Callable[[int], bool]
+
+CUT_AT_ONCE = 256
+"""Computation graphs that are made in one go before they are cut down to the surroundings of their targets."""
+
+
+class Instances(Protocol):
+    """G instances of one schema, perhaps with labels ``y [G]``; a ``GraphSet`` is one kind of them."""
+
+    @property
+    def y(self) -> Tensor | None: ...
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def num_targets(self) -> int:
+        """How many target nodes an instance has: none, one or two."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: Any) -> Instances:
+        """Some of them, by number, slice, list, mask or tensor."""
+
+    def bare(self) -> Instances:
+        """The same without what encoding does not need."""
+
+    def apart(self) -> GraphSet:
+        """Each as a graph of its own."""
+
+    def batches(self, size: int, apart: bool = False) -> Iterator[Batch]:
+        """All of them in order to be encoded, about ``size`` at a time; ``apart`` as graphs of their own."""
+
+    def shuffled(self, order: Tensor, size: int, chance: torch.Generator, apart: Steps) -> Iterator[Batch]:
+        """All of them in the order ``[G]`` to be trained on, ``size`` in each step. ``chance`` draws neighbours where
+        they are sampled; ``apart`` says of a step whether its instances come as graphs of their own."""
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far an instance of a network goes.
+
+    An encoder hears ``hops`` far, each node asking at most ``fanout`` neighbours (all if none); apart, an instance is
+    the ``nodes`` nearest to its targets. Which neighbours are asked follows from ``seed`` outside of training.
+    """
+
+    hops: int = 3
+    fanout: int | None = None
+    nodes: int = 40
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkInstances:
+    """Target nodes ``[G, 1]`` or pairs of nodes ``[G, 2]`` of a network, with classes ``y [G]`` where all are known."""
+
+    network: Network
+    targets: Tensor
+    y: Tensor | None
+    schema: Schema
+    reach: Reach = field(default_factory=Reach)
+
+    @classmethod
+    def of_nodes(cls, network: Network, nodes: Tensor) -> NetworkInstances:
+        """Nodes ``[G]``, labelled if every one of them is."""
+        y = None if network.y is None else network.y[nodes]
+        unknown = y is None or bool((y == UNKNOWN).any())
+        return cls(network, nodes.reshape(-1, 1), None if unknown else y, network.schema)
+
+    @classmethod
+    def of_links(cls, part: LinkPart) -> NetworkInstances:
+        """The pairs of a part of a link task."""
+        return cls(part.network, part.pairs, part.y, part.network.schema)
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """``(G,)``: what scikit-learn asks of anything it splits."""
+        return (len(self),)
+
+    @property
+    def num_targets(self) -> int:
+        return self.targets.shape[1]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What the targets are called."""
+        return tuple(" – ".join(map(self.network.name, row)) for row in self.targets.tolist())
+
+    def __getitem__(self, index: Any) -> NetworkInstances:
+        if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks
+            index = index[0]
+        if isinstance(index, int):
+            index = [index]
+        chosen = index if isinstance(index, slice) else torch.as_tensor(index)
+        return replace(self, targets=self.targets[chosen], y=None if self.y is None else self.y[chosen])
+
+    def bare(self) -> NetworkInstances:
+        return self
+
+    def reaching(self, reach: Reach) -> NetworkInstances:
+        """The same instances as a model sees them that hears so far."""
+        return replace(self, reach=reach)
+
+    def apart(self) -> GraphSet:
+        parts = [self[start : start + CUT_AT_ONCE] for start in range(0, len(self), CUT_AT_ONCE)]
+        return GraphSet.concatenate([part._surroundings() for part in parts or [self]])
+
+    def batches(self, size: int, apart: bool = False) -> Iterator[Batch]:
+        if not apart and self._as_one:
+            yield self._whole(slice(None))
+            return
+        for start in range(0, len(self), size):
+            some = self[start : start + size]
+            yield (some.apart() if apart else some._graphs(self.reach.seed)).batch()
+
+    def shuffled(self, order: Tensor, size: int, chance: torch.Generator, apart: Steps) -> Iterator[Batch]:
+        for step, start in enumerate(range(0, len(order), size)):
+            index = order[start : start + size]
+            if apart(step):
+                yield self[index].apart().batch()
+            elif self._as_one:
+                yield self._whole(index)
+            else:
+                yield self[index]._graphs(chance).batch()
+
+    @cached_property
+    def _as_one(self) -> bool:
+        """Whether one pass over the network serves all targets: the link between a pair must not be there."""
+        return self.reach.fanout is None and (self.num_targets < 2 or not bool(self.network.joined(self.targets).any()))
+
+    def _whole(self, index: Tensor | slice) -> Batch:
+        batch = self.network.whole(self.targets[index])
+        labelled = replace(batch, y=None if self.y is None else self.y[index])
+        labelled.__dict__["hearing"] = batch.hearing
+        return labelled
+
+    def _graphs(self, chance: torch.Generator | int) -> GraphSet:
+        """The computation graphs."""
+        found = computation_graphs(self.network, self.targets, self.reach.hops, self.reach.fanout, chance)
+        return replace(found, y=self.y, schema=self.schema)
+
+    def _surroundings(self) -> GraphSet:
+        graphs = self._graphs(self.reach.seed)
+        return cut(graphs, torch.arange(len(graphs)), near_targets(graphs, self.reach.nodes))
