@@ -1,4 +1,5 @@
-"""Node embeddings → one embedding per graph; absent nodes are skipped."""
+"""Node embeddings → one embedding per instance: over all nodes of a graph, of which absent ones are skipped, or of the
+target nodes alone."""
 
 from __future__ import annotations
 
@@ -10,25 +11,55 @@ from torch import Tensor
 from protgnn.graphs.packed import Batch
 from protgnn.model.neighbours import Presence
 
-ReadoutName = Literal["sum", "mean", "max"]
+ReadoutName = Literal["sum", "mean", "max", "target", "pair_product", "pair_concat"]
+
+READOUTS: dict[int, tuple[ReadoutName, ...]] = {
+    0: ("sum", "mean", "max"),
+    1: ("target",),
+    2: ("pair_product", "pair_concat"),
+}
+"""The readouts for instances with so many target nodes."""
+
+
+def readout_width(name: ReadoutName, width: int) -> int:
+    """The width of an instance's embedding, given that of a node's."""
+    return 2 * width if name == "pair_concat" else width
+
+
+def targets_read(name: ReadoutName) -> int:
+    """How many target nodes a readout wants."""
+    for count, names in READOUTS.items():
+        if name in names:
+            return count
+    raise ValueError(f"Expected a readout of {', '.join(sum(READOUTS.values(), ()))} (got {name!r})")
 
 
 def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | None = None) -> Tensor:
-    """``[N, H] → [B, H]`` by sum, mean or maximum over the present nodes; a graph without any gives zeros."""
+    """``[N, H] → [B, H]`` by sum, mean or maximum over the present nodes, where a graph without any gives zeros; or the
+    embedding of the target; or of two targets the product, or both side by side, ``[B, 2 H]``."""
     present = None if presence is None or presence.node is None else presence.node[:, None]
+    if name not in READOUTS[0]:
+        return _of_targets(name, x if present is None else x * present, batch)
     if name == "max":
         return _maximum(x, batch, present)
     zeros = x.new_zeros(batch.num_graphs, x.shape[1])
     total = zeros.index_add(0, batch.node_graph, x if present is None else x * present)
     if name == "sum":
         return total
-    if name == "mean":
-        if present is None:
-            size = batch.node_counts[:, None].to(x.dtype)
-        else:
-            size = zeros[:, :1].index_add(0, batch.node_graph, present)
-        return total / torch.where(size > 0, size, torch.ones_like(size))
-    raise ValueError(f"Expected a readout of sum, mean, max (got {name!r})")
+    if present is None:
+        size = batch.node_counts[:, None].to(x.dtype)
+    else:
+        size = zeros[:, :1].index_add(0, batch.node_graph, present)
+    return total / torch.where(size > 0, size, torch.ones_like(size))
+
+
+def _of_targets(name: ReadoutName, x: Tensor, batch: Batch) -> Tensor:
+    wanted = targets_read(name)
+    if batch.targets is None or batch.targets.shape[1] != wanted:
+        got = 0 if batch.targets is None else batch.targets.shape[1]
+        raise ValueError(f"Expected {wanted} target nodes per graph for the readout {name} (got {got})")
+    z = x[batch.targets]  # [B, T, H]
+    return z.prod(1) if name == "pair_product" else z.flatten(1)
 
 
 def _maximum(x: Tensor, batch: Batch, present: Tensor | None) -> Tensor:

@@ -13,9 +13,10 @@ class Sampler(nn.Module):
     E x K x 3H is built. An edge's logit is the mean over its two directions.
     """
 
-    def __init__(self, width: int, hidden: tuple[int, int] = (64, 8)) -> None:
+    def __init__(self, width: int, hidden: tuple[int, int] = (64, 8), prototype_width: int | None = None) -> None:
         super().__init__()
-        self.first = nn.Linear(3 * width, hidden[0])
+        self.widths = (width, width, prototype_width or width)  # a prototype of pairs may be twice as wide as a node
+        self.first = nn.Linear(sum(self.widths), hidden[0])
         self.second = nn.Linear(hidden[0], hidden[1])
         self.third = nn.Linear(hidden[1], 1)
         with torch.no_grad():  # at first every edge is likelier in than out: parts grow to their budget
@@ -36,7 +37,7 @@ class Sampler(nn.Module):
         return self._tail(both + asked[which]).mean(0)
 
     def _split(self, z: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        left, right, asked = self.first.weight.chunk(3, dim=1)
+        left, right, asked = torch.split_with_sizes(self.first.weight, self.widths, dim=1)
         return z @ left.t(), z @ right.t(), nn.functional.linear(prototypes, asked, self.first.bias)
 
     def _tail(self, hidden: Tensor) -> Tensor:

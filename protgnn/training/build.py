@@ -13,6 +13,7 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.model.encoders import Encoder
 from protgnn.model.foreign import ForeignEncoder, pyg_encoder
 from protgnn.model.prototypes import PrototypeHead
+from protgnn.model.readout import readout_width
 from protgnn.model.sampler import Sampler
 from protgnn.training.chance import seed_for
 from protgnn.training.recipe import Recipe, part_sizes
@@ -29,8 +30,9 @@ def build(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_for(recipe.seed, "weights"))
         encoder = _encoder(recipe, schema, module)
-        head = _head(recipe, schema, encoder.width_out, classes)
-        sampler = Sampler(encoder.width_out) if recipe.plus else None
+        width = readout_width(recipe.readout, encoder.width_out)
+        head = _head(recipe, schema, width, classes)
+        sampler = Sampler(encoder.width_out, prototype_width=width) if recipe.plus else None
         return GraphClassifier(encoder, recipe.readout, head, sampler, part_sizes(recipe))
 
 

@@ -16,10 +16,11 @@ from protgnn.graphs.subgraphs import cut
 from protgnn.model.encoders import Encoder, EncoderName
 from protgnn.model.neighbours import Neighbours, Presence
 from protgnn.model.norms import BatchNorm, NormName, make_norm
-from protgnn.model.readout import ReadoutName, readout
+from protgnn.model.readout import READOUTS as READOUTS_BY_TARGETS
+from protgnn.model.readout import readout
 from tests.graphs.random_graphs import graph_sets, law
 
-ENCODERS, NORMS, READOUTS = get_args(EncoderName), get_args(NormName), get_args(ReadoutName)
+ENCODERS, NORMS, READOUTS = get_args(EncoderName), get_args(NormName), READOUTS_BY_TARGETS[0]
 every_encoder = pytest.mark.parametrize(("name", "norm"), list(product(ENCODERS, NORMS)))
 modes = pytest.mark.parametrize("training", [True, False], ids=["train", "eval"])
 

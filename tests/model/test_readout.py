@@ -1,0 +1,34 @@
+"""Readouts of target nodes: their own embedding, their product, or both side by side."""
+
+import pytest
+import torch
+
+from protgnn.graphs.networks_generated import ba_shapes
+from protgnn.model.readout import READOUTS, readout, readout_width, targets_read
+
+NETWORK = ba_shapes()
+NODES, PAIRS = torch.tensor([7, 300, 7]), torch.tensor([[1, 2], [2, 1]])
+
+
+def test_the_readout_of_a_target_is_its_embedding():
+    x = torch.randn(len(NETWORK), 4)
+    assert torch.equal(readout("target", x, NETWORK.whole(NODES)), x[NODES])
+
+
+def test_the_product_of_a_pair_knows_no_order_and_the_pair_side_by_side_does():
+    x, batch = torch.randn(len(NETWORK), 4), NETWORK.whole(PAIRS)
+    product, both = readout("pair_product", x, batch), readout("pair_concat", x, batch)
+    assert torch.equal(product[0], x[1] * x[2]) and torch.equal(product[0], product[1])
+    assert torch.equal(both[0], torch.cat([x[1], x[2]])) and torch.equal(both[1], torch.cat([x[2], x[1]]))
+
+
+@pytest.mark.parametrize("name", sum(READOUTS.values(), ()))
+def test_an_embedding_has_the_width_that_is_announced(name):
+    targets = {0: torch.tensor([0]), 1: NODES, 2: PAIRS}[targets_read(name)]
+    out = readout(name, torch.randn(len(NETWORK), 4), NETWORK.whole(targets))
+    assert out.shape == (len(targets), readout_width(name, 4))
+
+
+def test_a_pair_is_not_read_from_one_target():
+    with pytest.raises(ValueError, match="Expected 2 target nodes per graph for the readout pair_product"):
+        readout("pair_product", torch.randn(len(NETWORK), 4), NETWORK.whole(NODES))
