@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.prototypes import squared_distances
 from protgnn.search.bitsets import to_nodes
 from protgnn.search.pool import Cutter, Encode
@@ -68,7 +68,7 @@ class _Shortlist:
 
 @torch.no_grad()
 def project(
-    graphs: GraphSet,
+    graphs: Instances,
     prototypes: Tensor,
     prototype_class: Tensor,
     encode: Encode,
@@ -107,10 +107,10 @@ def project(
 
 
 def _moved(
-    graphs: GraphSet, prototypes: Tensor, prototype_class: Tensor, encode: Encode, chosen: list[tuple[int, int]]
+    graphs: Instances, prototypes: Tensor, prototype_class: Tensor, encode: Encode, chosen: list[tuple[int, int]]
 ) -> Projection:
     """The prototypes on their (graph, node set): encoded once more, so that nothing of the search is left in them."""
-    owners = graphs[[graph for graph, _ in chosen]]
+    owners = graphs[[graph for graph, _ in chosen]].apart()
     batches = Cutter(owners).batches(range(len(chosen)), [nodes for _, nodes in chosen])
     vectors = torch.cat([encode(batch) for batch in batches])
     rows = zip(chosen, prototype_class.tolist(), (vectors - prototypes).square().sum(1).tolist(), strict=True)
@@ -119,13 +119,13 @@ def _moved(
     )
 
 
-def embed_all(graphs: GraphSet, encode: Encode, at_once: int = 256) -> Tensor:
+def embed_all(graphs: Instances, encode: Encode, at_once: int = 256) -> Tensor:
     """Embeddings of whole graphs, ``[G, H]``."""
     return torch.cat([encode(batch) for batch in graphs.batches(at_once)])
 
 
 def _graphs_to_search(
-    graphs: GraphSet,
+    graphs: Instances,
     prototypes: Tensor,
     prototype_class: Tensor,
     encode: Encode,

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import GraphSet
 from protgnn.search.bitsets import BitGraph, tie_order, to_nodes
 from protgnn.search.pool import Encode, Pool, grown
@@ -66,7 +67,7 @@ class Explored:
 
 @torch.no_grad()
 def search(
-    graphs: GraphSet,
+    graphs: Instances,
     index: Sequence[int],
     prototypes: Tensor,
     encode: Encode,
@@ -82,7 +83,7 @@ def search(
     settings = settings or SearchSettings()
     if not len(index):
         return []
-    chosen = graphs[list(index)]
+    chosen = graphs[list(index)].apart()
     for number, size in zip(index, chosen.node_counts.tolist(), strict=True):
         if not size:
             raise DataError(f"Expected graphs with nodes to search in (got graph {number} without any)")

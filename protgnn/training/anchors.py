@@ -8,22 +8,23 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.subgraphs import cut
 
 
-def anchors_of(graphs: GraphSet, sources: list[dict[str, Any]]) -> GraphSet:
+def anchors_of(graphs: Instances, sources: list[dict[str, Any]]) -> GraphSet:
     """Cut the subgraph of each source (graph number and node numbers) out: K graphs in the order of the sources."""
-    index = torch.tensor([source["graph"] for source in sources])
-    counts = graphs.node_counts[index]
+    around = graphs[[source["graph"] for source in sources]].apart()
+    counts = around.node_counts
     first = (counts.cumsum(0) - counts).tolist()
     mask = torch.zeros(int(counts.sum()), dtype=torch.bool)
     for start, source in zip(first, sources, strict=True):
         mask[start + torch.tensor(source["nodes"])] = True
-    return cut(graphs, index, mask)
+    return cut(around, torch.arange(len(around)), mask)
 
 
-def random_graphs(graphs: GraphSet, classes: Tensor, generator: torch.Generator) -> Tensor:
+def random_graphs(graphs: Instances, classes: Tensor, generator: torch.Generator) -> Tensor:
     """A random graph of each class in ``classes [K]``, as different ones as there are: ``[K]`` numbers."""
     assert graphs.y is not None
     chosen = torch.empty_like(classes)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
+from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
@@ -24,15 +26,20 @@ def graphs_at_once(model: GraphClassifier) -> int:
     return min(EVALUATION_BATCH, max(EVALUATION_PARTS // len(model.head.classes), 1))
 
 
+def evaluation_batches(model: GraphClassifier, graphs: Instances, whole: bool = False) -> Iterator[Batch]:
+    """The graphs as a model is evaluated on them: apart where it looks for evidence in each."""
+    return graphs.batches(graphs_at_once(model), apart=model.sampler is not None and not whole)
+
+
 @torch.no_grad()
 def predict_logits(
-    model: GraphClassifier, graphs: GraphSet, device: torch.device | str = "cpu", whole: bool = False
+    model: GraphClassifier, graphs: Instances, device: torch.device | str = "cpu", whole: bool = False
 ) -> Tensor:
     """Logits ``[G, C]`` in evaluation mode, on the CPU; ``whole`` compares whole graphs even in ProtGNN+."""
     training = model.training
     model.eval()
     try:
-        parts = [model(batch.to(device), whole).cpu() for batch in graphs.batches(graphs_at_once(model))]
+        parts = [model(batch.to(device), whole).cpu() for batch in evaluation_batches(model, graphs, whole)]
     finally:
         model.train(training)
     return torch.cat(parts)
@@ -62,7 +69,7 @@ UNFAMILIAR_SHARE = 0.01
 
 
 @torch.no_grad()
-def familiarity(model: GraphClassifier, valid: GraphSet) -> float:
+def familiarity(model: GraphClassifier, valid: Instances) -> float:
     """The similarity to the nearest prototype that all but one in a hundred validation graphs reach.
 
     A graph below it is unlike anything the model was trained on, whatever class it is given.
@@ -70,12 +77,12 @@ def familiarity(model: GraphClassifier, valid: GraphSet) -> float:
     head = model.head
     assert isinstance(head, PrototypeHead)
     model.eval()
-    near = [similarity(model.distances(batch), head.epsilon) for batch in valid.batches(graphs_at_once(model))]
+    near = [similarity(model.distances(batch), head.epsilon) for batch in evaluation_batches(model, valid)]
     return float(torch.cat(near).max(1).values.quantile(UNFAMILIAR_SHARE))
 
 
 @torch.no_grad()
-def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dict[str, float]:
+def promises(model: GraphClassifier, graphs: Instances, anchors: GraphSet) -> dict[str, float]:
     """The promises, as figures.
 
     ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
@@ -87,7 +94,7 @@ def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dic
     model.eval()
     alone = torch.cat([model.embed_parts(anchors[number].batch()) for number in range(len(anchors))])
     gaps, nearest = [], []
-    for batch in graphs.batches(graphs_at_once(model)):
+    for batch in evaluation_batches(model, graphs):
         logits = model(batch)
         similar = similarity(model.distances(batch), head.epsilon)
         contribution = similar[:, None, :] * head.last.weight[None]  # [B, C, K]
@@ -103,7 +110,7 @@ def promises(model: GraphClassifier, graphs: GraphSet, anchors: GraphSet) -> dic
 
 
 @torch.no_grad()
-def evidence_promises(model: GraphClassifier, graphs: GraphSet) -> dict[str, float]:
+def evidence_promises(model: GraphClassifier, graphs: Instances) -> dict[str, float]:
     """What ProtGNN+ promises of its evidence.
 
     ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
@@ -115,11 +122,13 @@ def evidence_promises(model: GraphClassifier, graphs: GraphSet) -> dict[str, flo
     model.eval()
     error, sizes, agree = 0.0, [], []
     for start in range(0, len(graphs), graphs_at_once(model)):
-        some = graphs[start : start + graphs_at_once(model)]
+        chosen = graphs[start : start + graphs_at_once(model)]
+        some = chosen.apart()
         batch = some.batch()
         evidence = model.evidence(batch)
         used = similarity(evidence.distance, head.epsilon)
-        agree.append(head.logits(evidence.distance).argmax(1) == model(batch, whole=True).argmax(1))
+        whole = predict_logits(model, chosen, whole=True)
+        agree.append(head.logits(evidence.distance).argmax(1) == whole.argmax(1))
         for prototype, inside in enumerate(evidence.member(batch).t()):
             alone = cut(some, torch.arange(len(some)), inside)
             sizes.append(alone.edge_counts / 2)

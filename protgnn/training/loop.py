@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.graphs.instances import Instances
+from protgnn.graphs.packed import Batch
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.evidence import Exploration, imitation, nearest
 from protgnn.model.objective import Costs, objective
@@ -41,15 +42,14 @@ from protgnn.training.refine import idle_prototypes, refine, similarities
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0
-SHUFFLED_AT_ONCE = 4096  # graphs gathered in one go: fast, and no second copy of a large dataset
 
 OnEpoch = Callable[[TrainingState], None]
 
 
 def fit(
     model: GraphClassifier,
-    train: GraphSet,
-    valid: GraphSet,
+    train: Instances,
+    valid: Instances,
     recipe: Recipe,
     folder: Path | None = None,
     state: TrainingState | None = None,
@@ -75,15 +75,15 @@ class _Training:
     def __init__(
         self,
         model: GraphClassifier,
-        train: GraphSet,
-        valid: GraphSet,
+        train: Instances,
+        valid: Instances,
         recipe: Recipe,
         folder: Path | None,
         state: TrainingState,
         on_epoch: OnEpoch | None,
     ) -> None:
         self.model, self.recipe, self.folder, self.state, self.on_epoch = model, recipe, folder, state, on_epoch
-        self.train, self.valid = replace(train, names=None, node_truth=None), valid
+        self.train, self.valid = train.bare(), valid
         self.fabric = _fabric(recipe, folder, state)
         self.costs = Costs(
             recipe.cluster,
@@ -188,11 +188,12 @@ class _Training:
         order = torch.randperm(len(self.train), generator=generator_for(self.recipe.seed, "shuffle", epoch))
         total = correct = torch.zeros(())
         exploration = self._exploration()
-        for step, batch in enumerate(_shuffled(self.train, order, graphs_per_step(self.recipe, len(order)))):
+        size, chance = graphs_per_step(self.recipe, len(order)), generator_for(self.recipe.seed, "neighbours", epoch)
+        for step, batch in enumerate(self.train.shuffled(order, size, chance, self._steps_on_evidence)):
             batch = batch.to(self.fabric.device)
             optimizer.zero_grad(set_to_none=True)
             assert batch.y is not None
-            if self._on_evidence and (epoch + step) % 2:
+            if self._steps_on_evidence(step):
                 loss, logits = self._evidence_loss(batch, batch.y, exploration)
             else:
                 loss, logits = self._loss(batch, batch.y)
@@ -241,6 +242,10 @@ class _Training:
     def _on_evidence(self) -> bool:
         """Whether the model is a ProtGNN+ that has warmed up."""
         return self.anchors is not None and self.model.sampler is not None
+
+    def _steps_on_evidence(self, step: int) -> bool:
+        """Whether a step of this epoch is one on evidence."""
+        return self._on_evidence and bool((self.state.epoch + step) % 2)
 
     def _exploration(self) -> Exploration | None:
         """The noise of this epoch's proposals; it falls linearly to none."""
@@ -293,7 +298,8 @@ class _Training:
         """Before the first epoch: prototypes are the embeddings of random training graphs of their class."""
         self.model.eval()
         chosen = random_graphs(self.train, head.classes, generator_for(self.recipe.seed, "prototypes"))
-        head.vectors.copy_(self.model.embed(self.train.batch(chosen)))
+        batches = self.train[chosen].batches(len(chosen))
+        head.vectors.copy_(torch.cat([self.model.embed(batch) for batch in batches]))
 
     @torch.no_grad()
     def _onto(self, subgraphs: Batch) -> None:
@@ -350,10 +356,3 @@ def _fabric(recipe: Recipe, folder: Path | None, state: TrainingState) -> Any:
         purge = state.epoch + 1 if state.epoch else None
         loggers.append(TensorBoardLogger(folder, name="tensorboard", version="", purge_step=purge))
     return Fabric(accelerator=recipe.accelerator, devices=1, precision=recipe.precision, loggers=loggers)
-
-
-def _shuffled(graphs: GraphSet, order: Tensor, size: int) -> Iterator[Batch]:
-    """Batches in the given order; graphs are gathered many batches at a time and then only sliced."""
-    step = max(SHUFFLED_AT_ONCE // size, 1) * size
-    for start in range(0, len(order), step):
-        yield from graphs[order[start : start + step]].batches(size)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
@@ -39,16 +40,17 @@ class Prototypes:
     subgraphs: GraphSet
 
 
-def describe_prototypes(model: GraphClassifier, train: GraphSet, sources: list[dict[str, Any]]) -> Prototypes:
+def describe_prototypes(model: GraphClassifier, train: Instances, sources: list[dict[str, Any]]) -> Prototypes:
     """Cards and subgraphs of a trained model's prototypes, given where in the training graphs each comes from."""
     head = model.head
     assert isinstance(head, PrototypeHead)
     support = torch.bincount(similarities(model, train).argmax(1), minlength=len(head.classes))
+    names = train[[source["graph"] for source in sources]].names
     cards = []
     weights = head.last.weight.detach()
     for number, source in enumerate(sources):
         label, graph = int(head.classes[number]), source["graph"]
-        name = None if train.names is None else train.names[graph]
+        name = None if names is None else names[number]
         weight = float(weights[label, number])
         cards.append(PrototypeCard(label, graph, name, list(source["nodes"]), weight, int(support[number])))
     return Prototypes(tuple(cards), anchors_of(train, sources))

@@ -34,7 +34,12 @@ class Recipe(BaseModel):
     heads: int = knob(4, "attention heads of GAT; they divide the hidden width", ge=1, le=64)
     norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
     dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
-    readout: ReadoutName = knob("mean", "how node embeddings become one: sum, mean or max", paper="max")
+    readout: ReadoutName = knob(
+        "mean",
+        "how node embeddings become one: sum, mean or max; of nodes of a network it is target, "
+        "of pairs pair_product or pair_concat",
+        paper="max",
+    )
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
     head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
 
@@ -105,6 +110,16 @@ class Recipe(BaseModel):
         "stratified", "how train, validation and test parts are drawn", paper="random"
     )
     seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
+
+    # nodes and pairs of a network
+    fanout: int = knob(
+        -1,
+        "neighbours that a node of a network asks in each layer; 0: all; -1: all where there are few edges, else 5",
+        ge=-1,
+    )
+    instance_nodes: int = knob(
+        40, "nodes nearest to the target in which prototypes, and in ProtGNN+ evidence, are looked for", ge=2, le=1000
+    )
 
     # the machine
     accelerator: Literal["cpu", "cuda", "auto"] = knob("cpu", "where to compute")

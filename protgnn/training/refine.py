@@ -6,16 +6,16 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import graphs_at_once
+from protgnn.training.evaluate import evaluation_batches
 from protgnn.training.recipe import Recipe
 
 REFINE_LR = 0.01
 
 
-def refine(model: GraphClassifier, train: GraphSet, valid: GraphSet, recipe: Recipe) -> None:
+def refine(model: GraphClassifier, train: Instances, valid: Instances, recipe: Recipe) -> None:
     """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept."""
     head = model.head
     assert isinstance(head, PrototypeHead) and train.y is not None and valid.y is not None
@@ -55,12 +55,12 @@ def idle_prototypes(head: PrototypeHead, held: Tensor, y: Tensor) -> list[int]:
 
 
 @torch.no_grad()
-def similarities(model: GraphClassifier, graphs: GraphSet) -> Tensor:
+def similarities(model: GraphClassifier, graphs: Instances) -> Tensor:
     """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
     head = model.head
     assert isinstance(head, PrototypeHead)
     model.eval()
-    parts = [model.distances(batch) for batch in graphs.batches(graphs_at_once(model))]
+    parts = [model.distances(batch) for batch in evaluation_batches(model, graphs)]
     return similarity(torch.cat(parts), head.epsilon)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import nn
 
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
@@ -21,22 +21,32 @@ from protgnn.training.prototypes import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
 from protgnn.training.run import Run, begin, write_run
 from protgnn.training.state import TrainingState
+from protgnn.training.task import recipe_for, seen_by
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Graphs to learn from, to choose by, and (where there are any) to report on."""
+    """Instances to learn from, to choose by, and (where there are any) to report on."""
 
-    train: GraphSet
-    valid: GraphSet
-    test: GraphSet | None = None
+    train: Instances
+    valid: Instances
+    test: Instances | None = None
+
+    def seen_by(self, recipe: Recipe) -> Parts:
+        """The same parts as a model of that recipe sees them."""
+        test = None if self.test is None else seen_by(recipe, self.test)
+        return Parts(seen_by(recipe, self.train), seen_by(recipe, self.valid), test)
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A trained model, how training went, how good it is, and its prototypes if it has any."""
+    """A trained model, how training went, how good it is, and its prototypes if it has any.
+
+    ``recipe`` is what it was trained with, in which nothing is left to be chosen by the data.
+    """
 
     model: GraphClassifier
+    recipe: Recipe
     state: TrainingState
     scores: dict[str, Any]
     prototypes: Prototypes | None
@@ -52,7 +62,8 @@ def train(
 ) -> Trained:
     """Train a model; the scores are those of the exported model on each part."""
     check_machine(recipe)
-    schema = parts.train.schema
+    recipe = recipe_for(recipe, parts.train)
+    parts, schema = parts.seen_by(recipe), parts.train.schema
     model = build(recipe, schema, encoder)
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
     prototypes = None
@@ -66,7 +77,7 @@ def train(
     if prototypes is not None:
         scores["familiarity"] = familiarity(model, parts.valid)
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
-    return Trained(model, state, scores, prototypes)
+    return Trained(model, recipe, state, scores, prototypes)
 
 
 def train_in(
@@ -80,6 +91,7 @@ def train_in(
 ) -> tuple[GraphClassifier, Run]:
     """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
     check_machine(run.recipe)
+    run = replace(run, recipe=recipe_for(run.recipe, parts.train))
     build(run.recipe, run.schema, encoder)  # what cannot be built is refused before anything is written
     before = begin(folder, run, resume, overwrite)
     trained = train(parts, run.recipe, encoder, on_epoch, before, folder)
@@ -89,7 +101,7 @@ def train_in(
 
 
 def evaluate(
-    model: GraphClassifier, graphs: GraphSet, schema: Schema, prototypes: Prototypes | None = None
+    model: GraphClassifier, graphs: Instances, schema: Schema, prototypes: Prototypes | None = None
 ) -> dict[str, Any]:
     """Accuracy, loss, size and per-class figures of a model on labelled graphs, and how it keeps its promises."""
     assert graphs.y is not None
