@@ -1,0 +1,143 @@
+"""What a ProtGNN+ computes is what its evidence, cut out and alone, gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import networkx
+import pytest
+import torch
+from torch_geometric.nn.models import GraphSAGE
+
+from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.subgraphs import cut
+from protgnn.graphs.synthetic import ba_2motifs
+from protgnn.model.classifier import GraphClassifier
+from protgnn.model.encoders import Encoder
+from protgnn.model.evidence import Exploration, Sizes, imitation, nearest, propose
+from protgnn.model.foreign import ForeignEncoder
+from protgnn.model.prototypes import PrototypeHead, squared_distances
+from protgnn.model.sampler import Sampler
+
+CLASSES = torch.tensor([0, 0, 1, 1])
+
+
+@pytest.fixture(scope="module")
+def graphs() -> GraphSet:
+    made = ba_2motifs(12)
+    lonely = GraphSet.concatenate([made[0]])
+    lonely = cut(lonely, torch.tensor([0]), torch.arange(len(lonely.x)) == 3)  # one node, no edge
+    return GraphSet.concatenate([made, lonely])
+
+
+def model_of(name: str) -> GraphClassifier:
+    torch.manual_seed(0)
+    encoder = ForeignEncoder(GraphSAGE(10, 16, 2)) if name == "sage" else Encoder(name, 10, 16, 2)
+    model = GraphClassifier(encoder, "mean", PrototypeHead(16, CLASSES, 2), Sampler(16), Sizes(7, 3))
+    with torch.no_grad():
+        model.head.vectors.mul_(0.1)
+    return model
+
+
+@pytest.mark.parametrize("name", ["gcn", "gin", "gat", "sage"])
+def test_evidence_cut_out_and_encoded_alone_has_the_distance_that_was_used(graphs, name):
+    model = model_of(name)
+    with model.parts.in_use():  # another world than that of whole graphs
+        model.train().encoder(graphs.batch())
+    model.eval()
+    batch = graphs.batch()
+    with torch.no_grad():
+        evidence = model.evidence(batch)
+        for prototype, inside in enumerate(evidence.member(batch).t()):
+            for number, part in enumerate(cut(graphs, torch.arange(len(graphs)), inside)):
+                expected = squared_distances(model.embed_parts(part.batch()), model.head.vectors)[0, prototype]
+                assert torch.allclose(evidence.distance[number, prototype], expected, atol=1e-5)
+                assert part.edge_index.shape[1] // 2 <= 7
+                drawn = networkx.Graph(part.edge_index.t().tolist())
+                drawn.add_nodes_from(range(len(part.x)))
+                assert networkx.is_connected(drawn)
+
+
+def test_every_prototype_takes_the_nearest_of_its_graphs_proposals(graphs):
+    model = model_of("gin").eval()
+    batch = graphs.batch()
+    with torch.no_grad():
+        _, parts = model.propose(batch)
+        distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
+        evidence = nearest(distance, parts)
+    for number in range(len(graphs)):
+        for prototype in range(len(CLASSES)):
+            offered = {int(row) for row in parts.part[number]}
+            assert float(evidence.distance[number, prototype]) == min(
+                float(distance[row, prototype]) for row in offered
+            )
+            assert int(evidence.part[number, prototype]) in offered
+
+
+def test_predictions_do_not_depend_on_the_batch(graphs):
+    model = model_of("gcn").eval()
+    with torch.no_grad():
+        together = model(graphs.batch())
+        alone = torch.cat([model(graph.batch()) for graph in graphs])
+    assert torch.allclose(together, alone, atol=1e-4)
+
+
+def test_on_whole_graphs_it_is_a_protgnn(graphs):
+    model = model_of("gin").eval()
+    with torch.no_grad():
+        assert torch.equal(model(graphs.batch(), whole=True), model.head(model.embed(graphs.batch())))
+
+
+def test_imitation_is_the_mean_cross_entropy_to_the_evidence_plus_the_budget(graphs):
+    model = model_of("gin").eval()
+    batch = graphs.batch()
+    with torch.no_grad():
+        z, _ = model.propose(batch)
+        evidence = model.evidence(batch)
+        member = evidence.member(batch)
+        found = imitation(model.sampler, z, batch, model.head.vectors, evidence, 0.5, 2)
+        chances, targets, sizes = [], [], torch.zeros(len(graphs), len(CLASSES))
+        for source, target in batch.edge_index.t().tolist():
+            if source < target:
+                logits = model.sampler(z, torch.tensor([[source], [target]]), model.head.vectors)[0]
+                sizes[batch.node_graph[source]] += logits.sigmoid()
+                chances.append(logits.sigmoid())
+                targets.append((member[source] & member[target]).float())
+    chance, wanted = torch.stack(chances), torch.stack(targets)
+    entropy = -(wanted * chance.log() + (1 - wanted) * (1 - chance).log()).mean()
+    assert float(found) == pytest.approx(float(entropy + 0.5 * (sizes - 2).clamp(min=0).mean()), abs=1e-5)
+
+
+def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
+    """Eq. 13 is maximised: under a fixed encoder the proposals come nearer to the prototypes."""
+    model = model_of("gin").eval()
+    marked = graphs.x.clone()
+    marked[:, 0] = graphs.node_truth.float()  # so that nodes of motifs can be told from others
+    graphs = replace(graphs, x=marked)
+    batch = graphs.batch()
+    with torch.no_grad():
+        for _ in range(50):  # statistics, so that embeddings have a spread
+            model.train().encoder(batch)
+        model.eval().parts.begin()
+        houses = cut(graphs, torch.arange(len(graphs) - 1), graphs.node_truth[: int(graphs.node_ptr[-2])])
+        model.head.vectors.copy_(model.embed_parts(houses.batch(torch.tensor([0, 1, 6, 7]))))
+    optimizer = torch.optim.Adam(model.sampler.parameters(), 0.01)
+    generator = torch.Generator().manual_seed(0)
+
+    def own_proposals() -> float:
+        with torch.no_grad():
+            _, parts = model.propose(batch)
+            distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
+        own = distance[parts.part, torch.arange(len(CLASSES))]  # [B, K]
+        return float(own[:6, :2].mean() + own[6:12, 2:].mean()) / 2  # where the graph has what the prototype is
+
+    before = own_proposals()
+    for _ in range(120):
+        z = model.encoder(batch).detach()
+        with torch.no_grad():
+            parts = propose(model.sampler, z, batch, model.head.vectors, model.sizes, Exploration(1.0, generator))
+            evidence = nearest(squared_distances(model.embed_parts(parts.batch), model.head.vectors), parts)
+        optimizer.zero_grad()
+        imitation(model.sampler, z, batch, model.head.vectors.detach(), evidence, 0.01, 7).backward()
+        optimizer.step()
+    assert own_proposals() < 0.5 * before
