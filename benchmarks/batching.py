@@ -20,7 +20,7 @@ from torch_geometric.nn import global_mean_pool
 from torch_geometric.nn.models import GCN
 
 from benchmarks.outcome import machine, table, write
-from protgnn.graphs.datasets import load
+from protgnn.graphs.datasets import load_graphs
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.training.build import build
 from protgnn.training.loop import fit
@@ -98,7 +98,7 @@ def our_loop(graphs: GraphSet, epochs: int) -> float:
 
 
 def main() -> None:
-    graphs = load("bbbp").with_split("random", 0).train
+    graphs = load_graphs("bbbp").with_split("random", 0).train
     items = graphs.to_pyg()
     loops: dict[str, Callable[[], float]] = {
         "ours": lambda: our_loop(graphs, EPOCHS),

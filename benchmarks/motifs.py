@@ -28,14 +28,14 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, dict[str, Any]
     import torch
 
     from protgnn.explain.motif import motif_auc
-    from protgnn.graphs.datasets import load
+    from protgnn.graphs.datasets import load_graphs
     from protgnn.training.recipe import make_recipe
     from protgnn.training.train import Parts, train
 
     torch.set_num_threads(1)
     data, encoder, seed, settings = task
     start = time.perf_counter()
-    parts = load(data).with_split("random", seed)
+    parts = load_graphs(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, plus=True, seed=seed, split="random", **settings)
     trained = train(Parts(parts.train, parts.valid, parts.test), recipe)
     figures = {name: trained.scores["test"][name] for name in FIGURES}

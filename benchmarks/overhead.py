@@ -14,7 +14,7 @@ import time
 from typing import Any
 
 from benchmarks.outcome import machine, table, write
-from protgnn.graphs.datasets import load
+from protgnn.graphs.datasets import load_graphs
 from protgnn.training.build import build
 from protgnn.training.loop import fit
 from protgnn.training.recipe import make_recipe
@@ -52,7 +52,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--epochs", type=int, default=500)
     epochs = parser.parse_args().epochs
-    parts = load("bbbp").with_split("random", 0)
+    parts = load_graphs("bbbp").with_split("random", 0)
     train, valid = parts.train, parts.valid
     turns = Turns(list(PAPER))
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from benchmarks.outcome import machine, prototypes_near, table, trained_gcn, write
-from protgnn.graphs.datasets import load
+from protgnn.graphs.datasets import load_graphs
 from protgnn.search.projection import project
 
 SIZES = (100, 1_000, 10_000)
@@ -44,7 +44,7 @@ def main() -> None:
 
 def measure(size: int, candidates: int | None) -> dict[str, Any]:
     """Project once on the first ``size`` graphs; ``None`` searches them all."""
-    graphs = load("benzene").graphs[:size]
+    graphs = load_graphs("benzene").graphs[:size]
     model = trained_gcn(graphs, epochs=max(1, 1_000 // size))
     prototypes, classes = prototypes_near(graphs, model)
     searched = 0

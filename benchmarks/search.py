@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from benchmarks.outcome import machine, prototypes_near, table, trained_gcn, write
-from protgnn.graphs.datasets import load
+from protgnn.graphs.datasets import load_graphs
 from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.search.tree import Explored, SearchSettings, search
@@ -25,7 +25,7 @@ PAIRS = 200
 
 
 def main() -> None:
-    graphs = load("mutag").graphs
+    graphs = load_graphs("mutag").graphs
     model = trained_gcn(graphs)
     prototypes, _ = prototypes_near(graphs, model)
     settings = SearchSettings()

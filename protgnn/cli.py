@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -20,9 +20,8 @@ from protgnn.draw.figure_commands import figure_app
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
-    from protgnn.explain.own_data import Part
     from protgnn.explain.reasoning import Reasoning
-    from protgnn.graphs.packed import GraphSet
+    from protgnn.graphs.instances import Instances
     from protgnn.training.recipe import Recipe
     from protgnn.training.run import Run
 
@@ -48,6 +47,10 @@ EvidenceSource = Literal["model", "search"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
 Label = Annotated[str | None, typer.Option(help="CSV column with the class.")]
+Task = Annotated[
+    Literal["nodes", "links"] | None, typer.Option(help="Of a network: classify its nodes, or predict its links.")
+]
+Directed = Annotated[bool, typer.Option("--directed", help="The edges of a network have a direction.")]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count molecules that cannot be read.")]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
@@ -65,15 +68,17 @@ def data_list(as_json: Json = False) -> None:
     table.columns[0].no_wrap = True
     motifs = []
     for entry in entries:
-        if ":" in entry.name:
-            motifs.append(entry.name.partition(":")[2])
+        name, _, variant = entry.name.partition(":")
+        if variant and name == "motif-molecules":
+            motifs.append(variant)
         else:
             table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "no")
     out.print(table)
     out.print(f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.")
     out.print("What is not here: read from the folder that PROTGNN_DATA names, or (not benzene) downloaded.")
     out.print("Any other TUDataset or MoleculeNet name: downloaded where there is a network.")
-    out.print("Your own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path.")
+    out.print("Your own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path; a network as a folder")
+    out.print("with nodes.csv and edges.csv, or as a saved PyG Data (.pt, .safetensors).")
 
 
 @data_app.command("show")
@@ -82,13 +87,15 @@ def data_show(
     smiles: Smiles = None,
     label: Label = None,
     skip_bad: SkipBad = False,
+    task: Task = None,
+    directed: Directed = False,
     as_json: Json = False,
 ) -> None:
     """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
-    from protgnn.graphs.datasets import load, statistics
+    from protgnn.graphs.datasets import load
 
-    data = load(name, smiles=smiles, label=label, skip_bad=skip_bad)
-    figures = statistics(data.graphs)
+    data = load(name, smiles=smiles, label=label, skip_bad=skip_bad, task=task, directed=directed)
+    figures = data.statistics()
     if as_json:
         described = {"name": data.name, "description": data.description, "origin": data.origin}
         _print_json({**described, **figures, "notes": data.notes})
@@ -121,16 +128,21 @@ def train(
     smiles: Smiles = None,
     label: Label = None,
     skip_bad: SkipBad = False,
+    task: Task = None,
+    directed: Directed = False,
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
     made = _recipe(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
-    options = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
-    scores = _train(data, options, made, out_folder, resume, overwrite).scores
+    options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+    options |= {"task": task} if task else {}
+    options |= {"directed": True} if directed else {}
+    done = _train(data, options, made, out_folder, resume, overwrite)
+    scores = done.scores
     if as_json:
         _print_json(scores)
         return
-    _print_scores(scores["test"], "held-out test graphs")
+    _print_scores(scores["test"], _held_out(done))
     out.print(f"run: {out_folder}", markup=False, soft_wrap=True)
 
 
@@ -149,26 +161,16 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
-    from protgnn.explain.own_data import own_part
-    from protgnn.graphs.new_input import read_for_prediction
+    from protgnn.explain.asked import asked, is_own_data
     from protgnn.training.run import load_model
+    from protgnn.training.task import noun
     from protgnn.training.train import evaluate as score_on
 
     model, made = load_model(run)
-    if data is None:
-        graphs = own_part(made, "test")
-    else:
-        from protgnn.graphs.datasets import catalogue, fingerprint, load
-
-        if data.lower() in {entry.name for entry in catalogue()}:
-            from protgnn.graphs.new_input import conform
-
-            graphs = conform(load(data).graphs, made.schema)
-        else:
-            columns: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
-            graphs = read_for_prediction(data, made.schema, **columns, say=_note)
-        if made.data is not None and fingerprint(graphs) == made.data.fingerprint:
-            _note("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
+    columns: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+    graphs = asked(made, "test" if data is None else data, **columns, labelled=True, say=_note)
+    if data is not None and is_own_data(made, graphs):
+        _note("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
@@ -179,14 +181,14 @@ def evaluate(
     if as_json:
         _print_json(scores)
     else:
-        _print_scores(scores, f"graphs of {data}" if data else "held-out test graphs")
+        _print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else _held_out(made))
 
 
 @app.command()
 def predict(
     run: RunFolder,
     source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="CSV or text of SMILES, one SMILES, JSONL, TU folder.")
+        str, typer.Argument(metavar="INPUT", help="CSV or text of SMILES, one SMILES, JSONL, TU folder, network.")
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV to write; else printed.")] = None,
     smiles: Smiles = None,
@@ -194,6 +196,7 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
+    from protgnn.explain.asked import asked
     from protgnn.explain.predictions import predictions
     from protgnn.explain.reasoning import Known
     from protgnn.explain.unseen import unseen_among
@@ -201,7 +204,7 @@ def predict(
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    graphs = _input(made, source, smiles, skip_bad)
+    graphs = asked(made, source, smiles=smiles, skip_bad=skip_bad, say=_note)
     rows = predictions(model, graphs, Known.of(made))
     if as_json:
         _print_json(rows)
@@ -222,7 +225,7 @@ def predict(
 def explain(
     run: RunFolder,
     source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="One SMILES, a file of graphs, or train, valid or test of the run.")
+        str, typer.Argument(metavar="INPUT", help="One SMILES, a node's id, a file of graphs, or train, valid or test.")
     ],
     row: Annotated[int, typer.Option(help="Which graph of the input, from 0.")] = 0,
     output: Annotated[
@@ -295,7 +298,7 @@ def demo(
     _refuse_to_replace(out_folder, "solubility")
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
     run = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
-    _print_scores(run.scores["test"], "held-out test graphs")
+    _print_scores(run.scores["test"], _held_out(run))
     out.print("\nWhat it learned: parts of training molecules, and what likeness to each is worth", style="bold")
     _print_prototypes(run)
     out.print("\nHow it decides: paracetamol", style="bold")
@@ -331,19 +334,22 @@ def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str
 
 
 def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool) -> Run:
-    from protgnn.graphs.datasets import fingerprint, load
+    from protgnn.graphs.datasets import load
+    from protgnn.graphs.network_datasets import NetworkDataset
     from protgnn.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
     from protgnn.training.run import DataCard, Run
     from protgnn.training.train import Parts, train_in
 
-    dataset = load(data, **options).with_split(recipe.split, recipe.seed)
+    read = load(data, **options)
+    if isinstance(read, NetworkDataset) and read.uses_given_split(recipe.model_fields_set):
+        recipe = recipe.model_copy(update={"split": "given"})
+        _note("the parts are those of the split column; --set split=stratified draws others")
+    dataset = read.with_split(recipe.split, recipe.seed)
     for note in dataset.notes:
         _note(note)
-    card = DataCard(
-        data if not Path(data).exists() else str(Path(data).resolve()), fingerprint(dataset.graphs), options
-    )
-    run = Run(recipe, dataset.graphs.schema, card, dataset.split_)
+    card = DataCard(data if not Path(data).exists() else str(Path(data).resolve()), dataset.fingerprint(), options)
+    run = Run(recipe, dataset.schema, card, dataset.split_)
     parts = Parts(dataset.train, dataset.valid, dataset.test)
     try:
         with ProgressBar("Training", total_epochs(recipe), err) as bar:
@@ -357,24 +363,12 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
     return done
 
 
-def _input(run: Run, source: str, smiles: str | None = None, skip_bad: bool = False) -> GraphSet:
-    """The graphs a user means: a part of the run's own data by its name, or whatever can be read."""
-    from protgnn.explain.own_data import own_part
-    from protgnn.graphs.new_input import read_for_prediction
+def _held_out(run: Run) -> str:
+    """``held-out test graphs``, or what else a model classifies."""
+    from protgnn.training.task import noun
 
-    if not source.strip():
-        raise ProtGNNError(f"Expected a {run.schema.kind} or a file of them (the input is empty)")
-    if _is_part(source):
-        return own_part(run, source)
-    return read_for_prediction(source, run.schema, smiles=smiles, skip_bad=skip_bad, say=_note)
-
-
-def _is_part(source: str) -> TypeGuard[Part]:
-    """Whether a user means a part of the run's own data; a file of that name comes first."""
-    from protgnn.explain.own_data import PARTS
-    from protgnn.graphs.new_input import existing_path
-
-    return source in PARTS and existing_path(source) is None
+    what = noun(run.recipe, run.schema)
+    return f"held-out test {what if what in ('node', 'pair') else 'graph'}s"
 
 
 def _prototype_rows(run: Run) -> list[dict[str, Any]]:
@@ -401,29 +395,33 @@ def _print_prototypes(run: Run) -> None:
 def _reasoning(
     folder: Path, source: str, row: int = 0, smiles: str | None = None, evidence: EvidenceSource = "model"
 ) -> Reasoning:
+    from protgnn.explain.asked import asked, is_part
     from protgnn.explain.own_data import own_data, own_part
     from protgnn.explain.reasoning import Known
     from protgnn.explain.reasoning import explain as reason
     from protgnn.explain.unseen import unseen_kinds
+    from protgnn.graphs.packed import GraphSet
     from protgnn.training.run import load_model
 
     model, run = load_model(folder)
     train = None
-    if _is_part(source):  # the data is read anyway, and shows what the prototypes were cut from
+    graphs: Instances
+    if is_part(source):  # the data is read anyway, and shows what the prototypes were cut from
         everything = own_data(run)
         graphs, train = own_part(run, source, everything), own_part(run, "train", everything)
     else:
-        graphs = _input(run, source, smiles)
+        graphs = asked(run, source, smiles=smiles, say=_note)
     if not 0 <= row < len(graphs):
-        raise ProtGNNError(f"{source} has {len(graphs)} graphs: choose --row from 0 to {len(graphs) - 1} (got {row})")
+        raise ProtGNNError(f"{source} has {len(graphs)} rows: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]
-    return reason(model, graph, Known.of(run, train), tuple(unseen_kinds(graph, run)), evidence)[0]
+    unseen = tuple(unseen_kinds(graph, run)) if isinstance(graph, GraphSet) else ()
+    return reason(model, graph, Known.of(run, train), unseen, evidence)[0]
 
 
 def _write_report(folder: Path, data: str | None, output: Path | None, options: dict[str, Any]) -> Path:
     from protgnn.draw.report import report_page
+    from protgnn.explain.asked import asked
     from protgnn.explain.own_data import own_data, own_part
-    from protgnn.graphs.new_input import read_for_prediction
     from protgnn.training.files import write_text
     from protgnn.training.run import load_model
 
@@ -439,7 +437,7 @@ def _write_report(folder: Path, data: str | None, output: Path | None, options: 
         if data is None:
             _note(f"no reasonings in the report: {problem}")
     if data is not None:
-        graphs = read_for_prediction(data, run.schema, **options, say=_note)
+        graphs = asked(run, data, **options, say=_note)
     write_text(path, report_page(model, run, folder, graphs, "given" if data else "test", train))
     return path
 
@@ -455,6 +453,8 @@ def _print_scores(scores: dict[str, Any], title: str) -> None:
         markup=False,
         soft_wrap=True,
     )
+    if scores.get("roc_auc") is not None:
+        out.print(f"ROC AUC {scores['roc_auc']:.4f}  average precision {scores['average_precision']:.4f}")
     if "median_similarity" in scores:
         out.print(
             f"median similarity to the nearest prototype of the predicted class {scores['median_similarity']:.2f}"

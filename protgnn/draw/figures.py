@@ -19,14 +19,15 @@ from torch import Tensor
 from protgnn.draw.theme import LIGHT, SHAPES, Theme
 from protgnn.errors import ProtGNNError, RunError
 from protgnn.explain.own_data import own_data
-from protgnn.graphs.datasets import load
+from protgnn.graphs.datasets import load_graphs
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.new_input import conform
-from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
-from protgnn.training.evaluate import EVALUATION_BATCH, graphs_at_once
+from protgnn.training.evaluate import evaluation_batches
 from protgnn.training.files import write_bytes
 from protgnn.training.run import Run, load_model
+from protgnn.training.task import seen_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +75,8 @@ def tsne(folder: Path, theme: Theme = LIGHT, data: str | None = None) -> Figure:
 
     model, run = load_model(folder)
     head = _head(model, folder)
-    graphs = _some(own_data(run) if data is None else conform(load(data).graphs, run.schema))
+    given: Instances = own_data(run).instances if data is None else conform(load_graphs(data).graphs, run.schema)
+    graphs = _some(seen_by(run.recipe, given))
     assert graphs.y is not None
     together = torch.cat([_embeddings(model, graphs), head.vectors.detach()])
     nearby = min(30.0, (len(together) - 1) / 3)  # t-SNE wants fewer neighbours than there are points
@@ -316,7 +318,7 @@ def _head(model: GraphClassifier, folder: Path) -> PrototypeHead:
     return model.head
 
 
-def _some(graphs: GraphSet) -> GraphSet:
+def _some(graphs: Instances) -> Instances:
     """As many graphs as a figure can show, always the same ones."""
     if len(graphs) <= MOST_DOTS:
         return graphs
@@ -324,12 +326,12 @@ def _some(graphs: GraphSet) -> GraphSet:
 
 
 @torch.no_grad()
-def _embeddings(model: GraphClassifier, graphs: GraphSet) -> Tensor:
+def _embeddings(model: GraphClassifier, graphs: Instances) -> Tensor:
     """What a dot stands for, ``[G, H]``: the graph or, in ProtGNN+, the evidence that is nearest to a prototype."""
     if model.sampler is None:
-        return torch.cat([model.embed(batch) for batch in graphs.batches(EVALUATION_BATCH)])
+        return torch.cat([model.embed(batch) for batch in evaluation_batches(model, graphs)])
     shown = []
-    for batch in graphs.batches(graphs_at_once(model)):
+    for batch in evaluation_batches(model, graphs):
         evidence = model.evidence(batch)
         nearest = evidence.part.gather(1, evidence.distance.argmin(1, keepdim=True)).squeeze(1)
         shown.append(model.embed_parts(evidence.parts.batch)[nearest])

@@ -14,10 +14,11 @@ from protgnn.draw.subjects import draw_input, draw_prototype
 from protgnn.draw.theme import PAGE
 from protgnn.errors import ProtGNNError
 from protgnn.explain.reasoning import Known, Reasoning, explain
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.run import Run
 from protgnn.training.state import LOG_FILE
+from protgnn.training.task import noun
 from protgnn.version import VERSION
 
 _PER_GALLERY = 6
@@ -41,9 +42,9 @@ def report_page(
     model: GraphClassifier,
     run: Run,
     folder: Path,
-    graphs: GraphSet | None = None,
+    graphs: Instances | None = None,
     of_what: str = "test",
-    train: GraphSet | None = None,
+    train: Instances | None = None,
 ) -> str:
     """The whole report as HTML.
 
@@ -68,9 +69,10 @@ def report_page(
         "run": str(folder),
         "version": VERSION,
         "schema": run.schema,
+        "noun": noun(run.recipe, run.schema),
         "recipe": run.recipe.model_dump(),
         "data": run.data,
-        "sizes": {part: len(getattr(run.split, part)) for part in ("train", "valid", "test")} if run.split else {},
+        "sizes": {part: run.scores[part]["n"] for part in ("train", "valid", "test") if part in run.scores},
         "scores": {part: run.scores[part] for part in ("train", "valid", "test") if part in run.scores},
         "own": labelled and of_what == "test",
         "median_similarity": _median_similarity(run),
@@ -79,7 +81,7 @@ def report_page(
         "familiarity": known.familiarity,
         "unfamiliar": sum(why.familiar is False for why in reasons),
         "graphs": len(reasons),
-        "of_what": f"{of_what} {run.schema.kind}s",
+        "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",
         "accuracy": sum(why.truth == why.predicted for why in reasons) / len(reasons) if labelled else None,
         "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,
         "curves": [curve for what in ("loss", "accuracy") if (curve := draw_curves(log, what, PAGE, best))],

@@ -34,10 +34,10 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import graphs_at_once
+from protgnn.training.evaluate import evaluation_batches
 
 DELTAS = 199
 """Values of δ that are tried, evenly spread over (0, 1)."""
@@ -94,16 +94,17 @@ def certify(distance: Tensor, shift: Tensor, weight: Tensor, epsilon: float) -> 
 
 
 @torch.no_grad()
-def certificates(model: GraphClassifier, graphs: GraphSet) -> list[Certificate]:
+def certificates(model: GraphClassifier, graphs: Instances) -> list[Certificate]:
     """A certificate for every graph, given a ProtGNN+, whose weights on whole graphs are the ProtGNN."""
     head = model.head
     if model.sampler is None or not isinstance(head, PrototypeHead):
         raise ProtGNNError("Theorem 1 compares ProtGNN with ProtGNN+: train with --plus to have both")
     model.eval()
     found: list[Certificate] = []
-    for batch in graphs.batches(graphs_at_once(model)):
+    everything = torch.cat([model.embed(batch) for batch in evaluation_batches(model, graphs, whole=True)])
+    for batch in evaluation_batches(model, graphs):
         evidence = model.evidence(batch)
-        whole, parts = model.embed(batch), model.embed_parts(evidence.parts.batch)
+        whole, parts = everything[len(found) :][: batch.num_graphs], model.embed_parts(evidence.parts.batch)
         distance = head.distances(whole)
         shift = (whole[:, None] - parts[evidence.part]).norm(dim=-1)
         same = head.logits(distance).argmax(1) == head.logits(evidence.distance).argmax(1)

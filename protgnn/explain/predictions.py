@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from protgnn.explain.reasoning import Known, Reasoning, explain
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.evaluate import predict_logits
 
 
-def predictions(model: GraphClassifier, graphs: GraphSet, known: Known) -> list[dict[str, Any]]:
+def predictions(model: GraphClassifier, graphs: Instances, known: Known) -> list[dict[str, Any]]:
     """Number, name, predicted class, the probability of every class, and by what: see :func:`_decided_by`.
 
     A plain model has no prototypes, and its rows end with the probabilities.

@@ -13,10 +13,11 @@ from torch import Tensor
 
 from protgnn.errors import ProtGNNError
 from protgnn.explain.searched import SEARCHED, searched_evidence
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import graphs_at_once
+from protgnn.training.evaluate import evaluation_batches
 from protgnn.training.prototypes import Prototypes
 from protgnn.training.run import Run
 
@@ -60,10 +61,10 @@ class Known:
     sources: GraphSet | None = None
 
     @classmethod
-    def of(cls, run: Run, train: GraphSet | None = None) -> Known:
+    def of(cls, run: Run, train: Instances | None = None) -> Known:
         sources = None
         if train is not None and run.prototypes is not None:
-            sources = train[[card.graph for card in run.prototypes.cards]]
+            sources = train[[card.graph for card in run.prototypes.cards]].apart()
         return cls(run.prototypes, run.scores.get("familiarity"), math.log(1 / run.recipe.epsilon), sources)
 
     @cached_property
@@ -93,24 +94,25 @@ class Reasoning:
     logits: tuple[float, ...]
     probabilities: tuple[float, ...]
     rows: tuple[Row, ...]
-    among: GraphSet | None = field(default=None, repr=False)
+    among: Instances | None = field(default=None, repr=False)
     number: int = 0
     known: Known = field(default=NOTHING, repr=False)
     notes: tuple[str, ...] = ()
 
     @cached_property
     def graph(self) -> GraphSet | None:
-        """The graph that was predicted, as a set of one."""
-        return None if self.among is None else self.among[self.number]
+        """The graph that was predicted, or what is around the target of a network, as a set of one."""
+        return None if self.among is None else self.among[self.number].apart()
 
     @cached_property
     def title(self) -> str:
         """What the graph is called: its name, the SMILES of a molecule without one, or its number."""
         from protgnn.explain.fragments import molecule_smiles
 
-        graph = self.graph
-        smiles = None if self.name or graph is None else molecule_smiles(graph)
-        return self.name or smiles or f"graph {self.number}"
+        if self.name:
+            return self.name
+        smiles = None if self.graph is None else molecule_smiles(self.graph)
+        return smiles or f"graph {self.number}"
 
     @property
     def predicted(self) -> int:
@@ -231,7 +233,7 @@ class Reasoning:
 @torch.no_grad()
 def explain(
     model: GraphClassifier,
-    graphs: GraphSet,
+    graphs: Instances,
     known: Known = NOTHING,
     notes: tuple[str, ...] = (),
     evidence: EvidenceFrom = "model",
@@ -252,7 +254,7 @@ def explain(
         marked = searched_evidence(model, graphs, torch.ones(len(graphs), len(classes), dtype=torch.bool))
         notes = (*notes, SEARCHED)
     found: list[Reasoning] = []
-    for batch in graphs.batches(graphs_at_once(model)):
+    for batch in evaluation_batches(model, graphs):
         if model.sampler is None:
             distance = model.distances(batch)
         else:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.search.tree import SearchSettings, search
@@ -21,7 +21,7 @@ SEARCHED = (
 
 
 def searched_evidence(
-    model: GraphClassifier, graphs: GraphSet, wanted: Tensor, settings: SearchSettings | None = None
+    model: GraphClassifier, graphs: Instances, wanted: Tensor, settings: SearchSettings | None = None
 ) -> dict[tuple[int, int], tuple[int, ...]]:
     """The nodes of the most similar part for the pairs of a graph and a prototype in ``wanted [G, K]``."""
     head = model.head

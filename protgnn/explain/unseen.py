@@ -7,6 +7,7 @@ import torch
 from protgnn.errors import ProtGNNError
 from protgnn.explain.chemistry import molecule_of
 from protgnn.explain.own_data import own_part
+from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import GraphSet
 from protgnn.training.run import Run
 
@@ -19,8 +20,10 @@ def unseen_kinds(graph: GraphSet, run: Run) -> list[str]:
     ]
 
 
-def unseen_among(graphs: GraphSet, run: Run) -> str | None:
+def unseen_among(graphs: Instances, run: Run) -> str | None:
     """One sentence on all molecules that have such elements, nothing where none has."""
+    if not isinstance(graphs, GraphSet):
+        return None
     columns = _unseen_columns(graphs, run)
     if not columns:
         return None
@@ -50,7 +53,7 @@ def _unseen_columns(graphs: GraphSet, run: Run) -> list[int]:
     if not used:
         return []
     try:
-        trained = own_part(run, "train")
+        trained = own_part(run, "train").apart()
     except ProtGNNError:
         return []  # without the training data there is nothing to compare with, and familiarity still warns
     return [column for column in used if not bool(trained.x[:, column].any())]

@@ -8,17 +8,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
+from protgnn.graphs.network_datasets import NetworkDataset, Task, is_network, network_dataset, read_network
+from protgnn.graphs.network_files import NetworkData
 from protgnn.graphs.new_input import existing_path, read_for_prediction
+from protgnn.graphs.node_datasets import node_datasets
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import Split, SplitKind, split
 from protgnn.graphs.summary import fingerprint, statistics
 
-__all__ = ["Dataset", "Entry", "catalogue", "fingerprint", "load", "read_csv", "read_for_prediction", "statistics"]
+__all__ = [
+    "Dataset",
+    "Entry",
+    "catalogue",
+    "fingerprint",
+    "load",
+    "load_graphs",
+    "read_csv",
+    "read_for_prediction",
+    "statistics",
+]
 
 DATA_VARIABLE = "PROTGNN_DATA"
 SUFFIXES = (".csv", ".tsv", ".jsonl")
@@ -39,6 +53,24 @@ class Dataset:
     given_split: Split | None = None
     notes: list[str] = field(default_factory=list)
     chosen_split: Split | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """What a model of this data must remember."""
+        return self.graphs.schema
+
+    @property
+    def instances(self) -> GraphSet:
+        """Everything that can be learned from or scored."""
+        return self.graphs
+
+    def fingerprint(self) -> str:
+        """A mark that changes with the data."""
+        return fingerprint(self.graphs)
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts and sizes, ready for JSON."""
+        return statistics(self.graphs)
 
     @cached_property
     def split_(self) -> Split:
@@ -100,17 +132,35 @@ class _Read:
     given_split: Split | None = None
 
 
-def load(name: str | Path, *, smiles: str | None = None, label: str | None = None, skip_bad: bool = False) -> Dataset:
-    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES, JSONL file or TU folder.
+def load(
+    name: str | Path,
+    *,
+    smiles: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    task: Task | None = None,
+    directed: bool = False,
+) -> Dataset | NetworkDataset:
+    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES, JSONL file, TU folder, folder
+    with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
 
-    ``smiles`` and ``label`` name the columns of a CSV; ``skip_bad`` skips and counts rows that cannot be read.
+    ``smiles`` and ``label`` name the columns of a CSV; ``skip_bad`` skips and counts rows that cannot be read. Of a
+    network, ``task`` says whether its nodes or its links are asked about, and ``directed`` that edges have a direction.
     """
     text = str(name)
-    path = existing_path(text)
-    if path is None and text.lower() not in _known():
+    path, networks = existing_path(text), node_datasets()
+    if path is None and text.lower() not in _known() and text.lower() not in networks:
         path = _in_data_folder(text)
         if path is None and _looks_like_path(text):
             raise DataError(f"{text}: there is no such file or folder")
+    if path is None and text.lower() in networks:
+        known = networks[text.lower()]
+        data = NetworkData(known.make(0))
+        return network_dataset(text.lower(), data, task, known.description, known.origin)
+    if path is not None and is_network(path):
+        return network_dataset(path.stem, read_network(path, label, directed), task, "Your own data", str(path))
+    if task is not None or directed:
+        raise DataError(f"{text} holds graphs, which get a label as a whole: leave --task and --directed out")
     if path is not None:
         read = _read_path(path, smiles, label, skip_bad)
         title, description, origin = path.stem, "Your own data", str(path)
@@ -120,6 +170,14 @@ def load(name: str | Path, *, smiles: str | None = None, label: str | None = Non
         title, description, origin = text.lower(), entry.description, entry.origin
     graphs, notes = check(read.graphs, training=True)
     return Dataset(title, graphs, description, origin, read.given_split, [*read.notes, *notes])
+
+
+def load_graphs(name: str | Path) -> Dataset:
+    """A dataset of graphs; a network is refused."""
+    data = load(name)
+    if isinstance(data, NetworkDataset):
+        raise DataError(f"Expected graphs, each with a label (got the network {data.name})")
+    return data
 
 
 def read_csv(path: str | Path, smiles: str | None = None, label: str | None = None, skip_bad: bool = False) -> Dataset:
@@ -133,9 +191,13 @@ def read_csv(path: str | Path, smiles: str | None = None, label: str | None = No
 
 def catalogue() -> list[Entry]:
     """Every dataset that has a name, and whether it can be loaded now without a network."""
-    return [
+    graphs = [
         Entry(name, known.task, known.description, known.origin, known.available()) for name, known in _known().items()
     ]
+    networks = [
+        Entry(name, known.task, known.description, known.origin, True) for name, known in node_datasets().items()
+    ]
+    return [*graphs, *networks]
 
 
 def _known() -> dict[str, _Known]:
@@ -247,12 +309,12 @@ def _downloadable(name: str, label: str | None) -> _Known:
         return _Known("graphs", f"{tu} of the TUDataset collection", "TUDataset", lambda: _tu(tu))
     if name.lower() in MOLECULE_NET:
         return _Known("molecules", f"{name} of MoleculeNet", "MoleculeNet", lambda: _molecule_net(name.lower(), label))
-    names = [*_known(), *TU_NAMES, *MOLECULE_NET]
+    names = [*_known(), *node_datasets(), *TU_NAMES, *MOLECULE_NET]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     raise DataError(
         f"No dataset or file is called {name!r}. "
         + (f"Did you mean {' or '.join(near)}? " if near else "")
-        + f"Known names: {', '.join(known for known in _known() if ':' not in known)}, "
+        + f"Known names: {', '.join(known for known in (*_known(), *node_datasets()) if ':' not in known)}, "
         "and those of TUDataset and MoleculeNet. "
         "Or give the path of your own data"
     )
@@ -283,7 +345,7 @@ def _read_path(path: Path, smiles: str | None, label: str | None, skip_bad: bool
     if suffix == ".jsonl":
         return _Read(read_jsonl(path))
     raise DataError(
-        f"{path}: expected a file that ends in {', '.join(SUFFIXES)} or a TU folder (got {suffix or 'none'})"
+        f"{path}: expected a file that ends in {', '.join(SUFFIXES)}, a TU folder or a network (got {suffix or 'none'})"
     )
 
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
-from torch_geometric.transforms import RandomLinkSplit
 
 from protgnn.errors import DataError
 from protgnn.graphs.computation_graphs import Fanout, computation_graphs
@@ -71,6 +70,8 @@ def split_links(
     all training links, the test network those and the validation links. A pair of an undirected network is there
     once, smaller number first, in one part only.
     """
+    from torch_geometric.transforms import RandomLinkSplit
+
     if min(fractions) <= 0 or abs(sum(fractions) - 1) > 1e-6:
         raise DataError(f"Expected three positive fractions that add up to 1 (got {fractions})")
     if not 0 < held_out < 1 or negatives <= 0:

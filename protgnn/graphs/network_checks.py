@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from protgnn.errors import DataError
 from protgnn.graphs.ascending import distinct, first_of_each
@@ -19,6 +19,9 @@ from protgnn.graphs.labels import MAX_CLASSES
 from protgnn.graphs.network import UNKNOWN, Network
 from protgnn.graphs.packed import offsets
 from protgnn.graphs.schema import Schema
+
+if TYPE_CHECKING:
+    from torch_geometric.data import Data
 
 _MOST_NODES = 2**31 - 1  # edges are stored as int32
 
@@ -61,6 +64,8 @@ def check_network(
 
 def from_pyg(data: Data, schema: Schema | None = None, directed: bool = False) -> tuple[Network, list[str]]:
     """A checked network from one PyG ``Data``; see ``Network.from_pyg``."""
+    from torch_geometric.data import Data
+
     if not isinstance(data, Data):
         raise DataError(f"Expected one torch_geometric Data (got {type(data).__name__})")
     if data.x is None:

@@ -68,14 +68,15 @@ def read_network_folder(
     columns: NetworkColumns | None = None,
     directed: bool = False,
     schema: Schema | None = None,
+    ignore_labels: bool = False,
 ) -> NetworkData:
     """The network of a folder. With the ``schema`` of a trained model, features are its columns and labels, which
-    may then be missing, its classes."""
+    may then be missing, its classes; ``ignore_labels`` where the classes of the model are not of nodes."""
     wanted = columns or NetworkColumns()
     nodes, edges = (_Table(_file(Path(folder), part)) for part in ("nodes", "edges"))
     names = [text.strip() for text in nodes.take(nodes.column(wanted.id, ID_COLUMNS, "id", "the ids"))]
     number = _numbered(nodes, names)
-    y, classes = _classes(nodes, wanted.label, schema)
+    y, classes = (None, ()) if ignore_labels else _classes(nodes, wanted.label, schema)
     split_column = nodes.column(wanted.split, SPLIT_COLUMNS, "split")
     split = None if split_column is None else _split(nodes, split_column)
     edge_index = _edges(edges, wanted, number, nodes.path)
@@ -102,6 +103,20 @@ def read_network_folder(
     if split is not None and y is not None and schema is None:
         check_node_split(network, split, f"{nodes.path}: the column {split_column!r}")
     return NetworkData(network, split, [*node_columns.notes, *edge_columns.notes, *notes])
+
+
+def read_pairs(folder: Path, network: Network) -> Tensor:
+    """The pairs of nodes ``[P, 2]`` in ``pairs.csv``, whose columns are those of ``edges.csv``."""
+    path = _file(folder, "pairs")
+    if not path.is_file():
+        raise DataError(f"{path}: there is no such file: give it the columns source and target, one pair in each row")
+    table = _Table(path)
+    number = {network.name(node): node for node in range(len(network))}
+    pairs = _edges(table, NetworkColumns(), number, Path("nodes.csv")).t().contiguous()
+    same = (pairs[:, 0] == pairs[:, 1]).nonzero()
+    if len(same):
+        raise DataError(f"{table.where(int(same[0, 0]))}: expected two different nodes: mend or remove the pair")
+    return pairs
 
 
 class _Table:

@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
 from protgnn.errors import DataError
 from protgnn.graphs.network_checks import from_pyg
@@ -28,8 +27,13 @@ _MASKS = ("train_mask", "val_mask", "test_mask")
 _TEXTS = ("names", "class_names")
 
 
-def read_network_tensors(path: str | Path, directed: bool = False, schema: Schema | None = None) -> NetworkData:
-    """The network of a file; with the ``schema`` of a trained model its columns and classes are taken to be those."""
+def read_network_tensors(
+    path: str | Path, directed: bool = False, schema: Schema | None = None, ignore_labels: bool = False
+) -> NetworkData:
+    """The network of a file; with the ``schema`` of a trained model its columns and classes are taken to be those,
+    with ``ignore_labels`` its columns alone."""
+    from torch_geometric.data import Data
+
     path = Path(path)
     entries = _entries(path)
     for key in ("x", "edge_index"):
@@ -42,7 +46,7 @@ def read_network_tensors(path: str | Path, directed: bool = False, schema: Schem
         texts = entries.get(key)
         if texts is not None and not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
             raise DataError(f"{path}: expected a list of texts as `{key}` (got {type(texts).__name__})")
-    known = {key: entries.get(key) for key in (*_TENSORS, "names")}
+    known = {key: entries.get(key) for key in (*_TENSORS, "names") if key != "y" or not ignore_labels}
     if schema is None:
         schema = Schema(class_names=tuple(entries.get("class_names") or ()))
     try:

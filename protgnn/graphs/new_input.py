@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
+from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 
@@ -47,31 +49,48 @@ def read_for_prediction(
 
 def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     """The graphs under the schema of a model: same columns by name, classes renumbered to the model's."""
-    for what, ours, given, width in (
-        ("node features", schema.node_features, graphs.schema.node_features, graphs.num_features),
-        ("edge attributes", schema.edge_features, graphs.schema.edge_features, graphs.num_edge_features),
+    _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
+    return replace(graphs, y=_renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
+
+
+def conform_network(instances: NetworkInstances, schema: Schema) -> NetworkInstances:
+    """The same for nodes or pairs of a network."""
+    network = instances.network
+    _check_columns(network.schema, (network.x.shape[1], len(network.schema.edge_features)), schema)
+    y = _renumbered(instances.y, instances.schema.class_names, schema.class_names)
+    return replace(instances, y=y, schema=schema)
+
+
+def _check_columns(given: Schema, widths: tuple[int, int], schema: Schema) -> None:
+    """Refuse columns of nodes and edges other than a model knows."""
+    for what, ours, theirs, width in (
+        ("node features", schema.node_features, given.node_features, widths[0]),
+        ("edge attributes", schema.edge_features, given.edge_features, widths[1]),
     ):
         if len(ours) != width:
             raise DataError(
                 f"The model was trained with {len(ours)} {what} and this input has {width}: "
                 "give it data made in the same way as its training data"
             )
-        differing = [(name, other) for name, other in zip(ours, given, strict=False) if name != other]
+        differing = [(name, other) for name, other in zip(ours, theirs, strict=False) if name != other]
         if differing:
             raise DataError(
                 f"The model's {what} have other names than this input's, such as {differing[0][0]} against "
                 f"{differing[0][1]}: give it data made in the same way as its training data"
             )
-    y, names = graphs.y, graphs.schema.class_names
-    if y is not None and names and names != schema.class_names:
-        unknown = [name for name in names if name not in schema.class_names]
-        if unknown:
-            raise DataError(
-                f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(schema.class_names)}: "
-                "mend the labels or leave them out"
-            )
-        y = torch.tensor([schema.class_names.index(name) for name in names])[y]
-    return replace(graphs, y=y, schema=schema)
+
+
+def _renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...]) -> Tensor | None:
+    """Classes ``[G]`` of those names as numbers of the classes that a model knows."""
+    if y is None or not names or names == known:
+        return y
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise DataError(
+            f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(known)}: "
+            "mend the labels or leave them out"
+        )
+    return torch.tensor([known.index(name) for name in names])[y]
 
 
 def existing_path(text: str) -> Path | None:

@@ -65,6 +65,19 @@ def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, 
     }
 
 
+def link_scores(logits: Tensor, y: Tensor) -> dict[str, float | None]:
+    """How well links are told from pairs without one, whatever the threshold; nothing where there is but one kind."""
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    if bool((y == y[0]).all()):
+        return {"roc_auc": None, "average_precision": None}
+    margin = (logits[:, 1] - logits[:, 0]).numpy()
+    return {
+        "roc_auc": float(roc_auc_score(y.numpy(), margin)),
+        "average_precision": float(average_precision_score(y.numpy(), margin)),
+    }
+
+
 UNFAMILIAR_SHARE = 0.01
 
 

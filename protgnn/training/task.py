@@ -6,7 +6,8 @@ from typing import Any
 
 from protgnn.errors import ProtGNNError
 from protgnn.graphs.instances import Instances, NetworkInstances, Reach
-from protgnn.model.readout import READOUTS
+from protgnn.graphs.schema import Schema
+from protgnn.model.readout import READOUTS, targets_read
 from protgnn.training.recipe import Recipe
 
 FEW_EDGES = 100_000
@@ -42,6 +43,11 @@ def seen_by(recipe: Recipe, instances: Instances) -> Instances:
     # A foreign encoder does not know what a rim hears elsewhere; one hop more, and what it knows wrongly stays there.
     hops = recipe.layers if own else recipe.layers + 1
     return instances.reaching(Reach(hops, recipe.fanout or None, recipe.instance_nodes, recipe.seed))
+
+
+def noun(recipe: Recipe, schema: Schema) -> str:
+    """What a model of that recipe classifies, in a word: a molecule, a node, a pair."""
+    return {1: "node", 2: "pair"}.get(targets_read(recipe.readout), schema.kind)
 
 
 def _for_network(recipe: Recipe, instances: NetworkInstances) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.build import build
-from protgnn.training.evaluate import familiarity, predict_logits, promises, score
+from protgnn.training.evaluate import familiarity, link_scores, predict_logits, promises, score
 from protgnn.training.loop import fit
 from protgnn.training.machine import check_machine
 from protgnn.training.prototypes import Prototypes, describe_prototypes
@@ -105,5 +105,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Accuracy, loss, size and per-class figures of a model on labelled graphs, and how it keeps its promises."""
     assert graphs.y is not None
-    figures = score(predict_logits(model, graphs), graphs.y, schema.class_names)
+    logits = predict_logits(model, graphs)
+    figures = score(logits, graphs.y, schema.class_names)
+    if graphs.num_targets == 2:
+        figures |= link_scores(logits, graphs.y)
     return figures if prototypes is None else {**figures, **promises(model, graphs, prototypes.subgraphs)}
