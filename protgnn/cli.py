@@ -443,7 +443,7 @@ def _write_report(folder: Path, data: str | None, output: Path | None, options: 
 
 
 def _print_scores(scores: dict[str, Any], title: str) -> None:
-    table = Table("class", "graphs", "recall", "precision", box=None, header_style="bold")
+    table = Table("class", "n", "recall", "precision", box=None, header_style="bold")
     for name, figures in scores["per_class"].items():
         shown = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
         table.add_row(escape(name), str(figures["n"]), *shown)

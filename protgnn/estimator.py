@@ -17,7 +17,8 @@ from torch import nn
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.reasoning import Known, Reasoning, explain
 from protgnn.graphs.checks import check
-from protgnn.graphs.new_input import conform
+from protgnn.graphs.instances import Instances, NetworkInstances
+from protgnn.graphs.new_input import conform, conform_network
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import hold_out
@@ -25,7 +26,10 @@ from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe, total_epochs
 from protgnn.training.run import Run, load_model, write_run
 from protgnn.training.state import TrainingState
+from protgnn.training.task import seen_by
 from protgnn.training.train import Parts, Trained, train
+
+Labelled = GraphSet | NetworkInstances
 
 
 class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,7 +38,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``plus``
     makes it ProtGNN+, which classifies from the part of a graph most like each prototype; ``recipe`` is default or
     paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
-    :class:`~protgnn.graphs.packed.GraphSet` or a list of PyG ``Data``.
+    :class:`~protgnn.graphs.packed.GraphSet` or a list of PyG ``Data``, or instead of graphs there are nodes or pairs of
+    a network, :class:`~protgnn.graphs.instances.NetworkInstances`, as in ``protgnn.load("ba-shapes").train``.
     """
 
     def __init__(
@@ -73,7 +78,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         trained = self._train(Parts(kept, held), recipe, module)
         self.model_, self.history_ = trained.model, trained.state.rows
         self.run_ = Run(
-            recipe,
+            trained.recipe,
             labelled.schema,
             finished=True,
             scores=trained.scores,
@@ -90,14 +95,14 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with ProgressBar("Training", total_epochs(recipe)) as bar:
             return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
 
-    def _hold_out(self, graphs: GraphSet) -> tuple[GraphSet, GraphSet]:
+    def _hold_out(self, graphs: Labelled) -> tuple[Labelled, Labelled]:
         assert graphs.y is not None
         members = np.arange(len(graphs))
         kept, held = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
 
-    def _validation(self, graphs: Any, schema: Schema) -> GraphSet:
-        held = conform(check(_packed(graphs), training=False)[0], schema)
+    def _validation(self, graphs: Any, schema: Schema) -> Labelled:
+        held = _conformed(_checked(_packed(graphs), training=False), schema)
         if held.y is None:
             raise DataError("Expected labelled validation graphs (got graphs without labels)")
         return held
@@ -107,10 +112,11 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         new = self._new(graphs)
         return predict_logits(self.model_, new).numpy()
 
-    def _new(self, graphs: Any) -> GraphSet:
+    def _new(self, graphs: Any) -> Instances:
         """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
         check_is_fitted(self, "model_")
-        return conform(check(replace(_packed(graphs), y=None), training=False)[0], self.run_.schema)
+        bare = _checked(replace(_packed(graphs), y=None), training=False)
+        return seen_by(self.run_.recipe, _conformed(bare, self.run_.schema))
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Class probabilities, ``[G, C]``."""
@@ -133,10 +139,10 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         packed = _packed(graphs)
         return float(super().score(packed, self._own_labels(packed) if y is None else np.asarray(y), sample_weight))
 
-    def _own_labels(self, graphs: GraphSet) -> np.ndarray:
+    def _own_labels(self, graphs: Labelled) -> np.ndarray:
         """The labels that came with the graphs, matched by name to the classes of the model."""
         check_is_fitted(self, "model_")
-        labelled = conform(check(graphs, training=False)[0], self.run_.schema)
+        labelled = _conformed(_checked(graphs, training=False), self.run_.schema)
         if labelled.y is None:
             raise DataError("Expected labelled graphs to score on (got graphs without labels)")
         return np.asarray(self.classes_[labelled.y.numpy()])
@@ -158,19 +164,33 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return loaded
 
 
-def _packed(graphs: Any) -> GraphSet:
-    if isinstance(graphs, GraphSet):
+def _packed(graphs: Any) -> Labelled:
+    if isinstance(graphs, GraphSet | NetworkInstances):
         return graphs
     if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
         return GraphSet.concatenate(list(graphs))
     return GraphSet.from_pyg(graphs)
 
 
-def _labelled(graphs: Any, y: Any) -> tuple[GraphSet, np.ndarray]:
+def _checked(data: Labelled, training: bool) -> Labelled:
+    """Graphs after the checks at the door; a network has passed them when it was made."""
+    if isinstance(data, GraphSet):
+        return check(data, training=training)[0]
+    if training and data.y is None:
+        raise DataError("Expected labelled nodes or pairs to learn from (got some without a label)")
+    return data
+
+
+def _conformed(data: Labelled, schema: Schema) -> Labelled:
+    """As a model of that schema knows them."""
+    return conform(data, schema) if isinstance(data, GraphSet) else conform_network(data, schema)
+
+
+def _labelled(graphs: Any, y: Any) -> tuple[Labelled, np.ndarray]:
     """Checked graphs with class numbers, and what each number stands for."""
     packed = _packed(graphs)
     if y is None:
-        packed, _ = check(packed, training=True)
+        packed = _checked(packed, training=True)
         return packed, np.arange(packed.schema.num_classes)
     labels = np.asarray(y)
     if len(labels) != len(packed):
@@ -184,5 +204,4 @@ def _labelled(graphs: Any, y: Any) -> tuple[GraphSet, np.ndarray]:
     if not (np.issubdtype(classes.dtype, np.integer) and len(names) == len(classes)):
         names = tuple(str(value) for value in classes)
     named = replace(packed.schema, class_names=names)
-    packed, _ = check(replace(packed, y=torch.from_numpy(numbers), schema=named), training=True)
-    return packed, classes
+    return _checked(replace(packed, y=torch.from_numpy(numbers), schema=named), training=True), classes
