@@ -29,6 +29,12 @@ Steps = Callable[[int], bool]
 CUT_AT_ONCE = 256
 """Computation graphs that are made in one go before they are cut down to the surroundings of their targets."""
 
+SAMPLED_AT_ONCE = 64
+"""Computation graphs that are encoded in one call: enough to fill it, few enough to stay in a processor's cache."""
+
+KEPT_NODES = 1_000_000
+"""Nodes of instances apart up to which they are made once and kept, rather than whenever they are asked for."""
+
 
 class Instances(Protocol):
     """G instances of one schema, perhaps with labels ``y [G]``; a ``GraphSet`` is one kind of them."""
@@ -75,7 +81,7 @@ class Reach:
 
     hops: int = 3
     fanout: int | None = None
-    nodes: int = 40
+    nodes: int = 30
     seed: int = 0
 
 
@@ -134,13 +140,16 @@ class NetworkInstances:
         return replace(self, reach=reach)
 
     def apart(self) -> GraphSet:
-        parts = [self[start : start + CUT_AT_ONCE] for start in range(0, len(self), CUT_AT_ONCE)]
-        return GraphSet.concatenate([part._surroundings() for part in parts or [self]])
+        return self._kept_apart if self._few else self._cut_apart()
 
     def batches(self, size: int, apart: bool = False) -> Iterator[Batch]:
         if not apart and self._as_one:
             yield self._whole(slice(None))
             return
+        if apart and self._few:
+            yield from self._kept_apart.batches(size)
+            return
+        size = min(size, SAMPLED_AT_ONCE)
         for start in range(0, len(self), size):
             some = self[start : start + size]
             yield (some.apart() if apart else some._graphs(self.reach.seed)).batch()
@@ -149,7 +158,7 @@ class NetworkInstances:
         for step, start in enumerate(range(0, len(order), size)):
             index = order[start : start + size]
             if apart(step):
-                yield self[index].apart().batch()
+                yield self._kept_apart.batch(index) if self._few else self[index].apart().batch()
             elif self._as_one:
                 yield self._whole(index)
             else:
@@ -170,6 +179,18 @@ class NetworkInstances:
         """The computation graphs."""
         found = computation_graphs(self.network, self.targets, self.reach.hops, self.reach.fanout, chance)
         return replace(found, y=self.y, schema=self.schema)
+
+    @property
+    def _few(self) -> bool:
+        return len(self) * self.reach.nodes <= KEPT_NODES
+
+    @cached_property
+    def _kept_apart(self) -> GraphSet:
+        return self._cut_apart()
+
+    def _cut_apart(self) -> GraphSet:
+        parts = [self[start : start + CUT_AT_ONCE] for start in range(0, len(self), CUT_AT_ONCE)]
+        return GraphSet.concatenate([part._surroundings() for part in parts or [self]])
 
     def _surroundings(self) -> GraphSet:
         graphs = self._graphs(self.reach.seed)

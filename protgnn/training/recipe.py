@@ -118,7 +118,7 @@ class Recipe(BaseModel):
         ge=-1,
     )
     instance_nodes: int = knob(
-        40, "nodes nearest to the target in which prototypes, and in ProtGNN+ evidence, are looked for", ge=2, le=1000
+        30, "nodes nearest to the target in which prototypes, and in ProtGNN+ evidence, are looked for", ge=2, le=1000
     )
 
     # the machine

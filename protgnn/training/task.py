@@ -14,7 +14,7 @@ FEW_EDGES = 100_000
 """Directed edges up to which a step runs over a whole network; that takes about as long as a large sample."""
 
 FANOUT = 5
-NODES_PER_STEP = 128
+NODES_PER_STEP = 64
 """Nodes or pairs per step where each brings its own sample of a network."""
 
 

@@ -1,0 +1,123 @@
+"""Link prediction: ProtGNN beside the plain encoder, on a generated network and on one read from CSV files.
+
+``python -m benchmarks.links``. Every (data, encoder, model, seed) is one run on the link split of that seed, stored as
+soon as it is done. ``csv`` is a network of people in six towns written to ``nodes.csv`` and ``edges.csv`` as a user
+would have it: ids that are texts, a number, a kind; links are likelier within a town and between people of like age.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import multiprocessing
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.outcome import RESULTS, machine, table, write
+
+MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
+FIGURES = ("roc_auc", "average_precision", "accuracy", "prototype_error", "sum_error", "evidence_error")
+Task = tuple[str, str, str, int, dict[str, str]]
+
+
+def write_people(folder: Path, people: int = 500, links: int = 3000) -> None:
+    """The network ``csv``, always the same."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    town, age = random.integers(0, 6, people), random.integers(18, 80, people)
+    job = np.array(["baker", "nurse", "smith", "clerk"])[random.integers(0, 4, people)]
+    with (folder / "nodes.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "age", "job", "town"])
+        rows.writerows([f"p{person:04d}", age[person], job[person], f"town {town[person]}"] for person in range(people))
+    found: set[tuple[int, int]] = set()
+    while len(found) < links:
+        one, other = sorted(random.integers(0, people, 2).tolist())
+        likely = (0.9 if town[one] == town[other] else 0.08) * np.exp(-(((age[one] - age[other]) / 15) ** 2))
+        if one != other and random.random() < likely:
+            found.add((one, other))
+    with (folder / "edges.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["source", "target"])
+        rows.writerows((f"p{one:04d}", f"p{other:04d}") for one, other in sorted(found))
+
+
+def run(task: Task) -> tuple[str, dict[str, Any]]:
+    """One training run; the figures are those of the exported model on the test pairs."""
+    import torch
+
+    from protgnn.graphs.datasets import load
+    from protgnn.training.recipe import make_recipe
+    from protgnn.training.train import Parts, train
+
+    torch.set_num_threads(1)
+    data, encoder, model, seed, settings = task
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        if data == "csv":
+            write_people(Path(folder))
+        parts = load(folder if data == "csv" else data, task="links").with_split("random", seed)
+    recipe = make_recipe(encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
+    test = train(Parts(parts.train, parts.valid, parts.test), recipe).scores["test"]
+    figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
+    return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
+
+
+def key_of(task: Task) -> str:
+    """The name under which a run is stored."""
+    data, encoder, model, seed, settings = task
+    return " ".join([data, encoder, model, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
+
+
+def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
+    """A row per (data, encoder, model): means over the splits that are done."""
+    rows = []
+    for data, encoder, model in dict.fromkeys(task[:3] for task in tasks):
+        cell = [key_of(task) for task in tasks if task[:3] == (data, encoder, model)]
+        runs = [done[key] for key in cell if key in done]
+        if not runs:
+            continue
+        row: dict[str, Any] = {"data": data, "encoder": encoder, "model": model, "splits": len(runs)}
+        for name in FIGURES[:3]:
+            row[name] = f"{100 * statistics.mean(one[name] for one in runs):.1f}"
+        for name in FIGURES[3:]:
+            row[name] = f"{max(one[name] for one in runs):.1e}" if name in runs[0] else "-"
+        rows.append(row)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", default=["communities", "csv"])
+    parser.add_argument("--encoders", nargs="+", default=["gcn", "gin", "gat"])
+    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--splits", type=int, default=3)
+    parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
+    parser.add_argument("--processes", type=int, default=2)
+    chosen = parser.parse_args()
+    settings = dict(item.split("=", 1) for item in chosen.set)
+    tasks: list[Task] = [
+        (data, encoder, model, seed, settings)
+        for seed in range(chosen.splits)
+        for data in chosen.data
+        for encoder in chosen.encoders
+        for model in chosen.models
+    ]
+    path = RESULTS / "links.json"
+    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    left = [task for task in tasks if key_of(task) not in done]
+    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
+        for key, figures in pool.imap_unordered(run, left):
+            done[key] = figures
+            write("links", {"summary": summary(done, tasks), "runs": done, "machine": machine()})
+            print(f"{key}: AUC {figures['roc_auc']:.4f} in {figures['seconds']} s", flush=True)
+    print(table(summary(done, tasks)))
+
+
+if __name__ == "__main__":
+    main()
