@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-promises bench-letter bench-overhead \
-	bench-search bench-projection bench-m bench-grid clean
+	bench-search bench-projection bench-m bench-grid bench-nodes bench-links bench-scale clean
 
 setup: $(READY)
 
@@ -60,6 +60,15 @@ bench-m: setup
 
 bench-grid: setup
 	$(BIN)/python -m benchmarks.cost_grid
+
+bench-nodes: setup
+	$(BIN)/python -m benchmarks.nodes
+
+bench-links: setup
+	$(BIN)/python -m benchmarks.links
+
+bench-scale: setup
+	$(BIN)/python -m benchmarks.scale
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
