@@ -4,6 +4,11 @@ The sampler scores every edge for every prototype, and a connected part is grown
 proposals. All proposals of a graph are encoded, and every prototype takes the one that is nearest to it. What is shown
 is therefore what was compared, cut out and alone.
 
+Proposals must differ: where the sampler has no opinion, all prototypes would be offered the same part. Each proposal
+therefore looks at the graph from a viewpoint of its own, a fixed random direction of the node embeddings, which counts
+as much as one unit of the sampler's logit. It knows nothing of the order of the nodes. On inner splits of BBBP (GIN)
+proposals without it classified 79 % of the graphs right, random ones, as different as can be, 89 %.
+
 The sampler learns Eq. 13, ``max sim(p_k, f(G_s)) - λ_b R_b``, by imitation: proposals are drawn with the noise of the
 concrete relaxation, and the edges of the proposal that turned out nearest to a prototype become likelier for it, the
 others less likely. Gradients through a relaxed or straight-through mask did not find similar parts: on BA-2Motifs with
@@ -13,6 +18,7 @@ a GIN they ended at a similarity of 0.1 where the tree search finds 2.0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -66,7 +72,9 @@ def propose(
 ) -> Parts:
     """A connected part of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``."""
     once = _once(batch)
-    score = sampler(z, batch.edge_index[:, once], prototypes).t().round(decimals=DECIMALS)
+    ends = batch.edge_index[:, once]
+    seen = from_viewpoints(z, ends, batch.node_graph[ends[0]], batch.num_graphs, len(prototypes))
+    score = (sampler(z, ends, prototypes) + seen).t().round(decimals=DECIMALS)
     least: int | Tensor = sizes.least
     if exploration is not None:
         score = score + logistic_noise(score, exploration.generator) * exploration.scale
@@ -80,6 +88,24 @@ def propose(
     return cut_parts(batch, grow(batch, both, alone, sizes.most, least))
 
 
+def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposals: int) -> Tensor:
+    """How far every edge lies in the direction of every viewpoint, ``[U, K]``, standardised within each graph."""
+    direction = _viewpoints(proposals, z.shape[1]).to(z)
+    node = z @ direction.t()
+    height = node[ends[0]] + node[ends[1]]
+    edges = torch.bincount(graph, minlength=graphs).clamp(min=1).to(z.dtype)[:, None]
+    zeros = z.new_zeros(graphs, proposals)
+    height = height - (zeros.index_add(0, graph, height) / edges)[graph]
+    spread = (zeros.index_add(0, graph, height.square()) / edges).sqrt()[graph]
+    standard: Tensor = height / (spread + 1e-3)
+    return standard
+
+
+@cache
+def _viewpoints(proposals: int, width: int) -> Tensor:
+    return torch.randn(proposals, width, generator=torch.Generator().manual_seed(0)) / width**0.5
+
+
 def nearest(distance: Tensor, parts: Parts) -> Evidence:
     """Let every prototype take the nearest proposal, given distances ``[P, K]`` of all parts to all prototypes."""
     of_graph = distance[parts.part.to(distance.device)]  # [B, proposals, K]
@@ -90,7 +116,10 @@ def nearest(distance: Tensor, parts: Parts) -> Evidence:
 def imitation(
     sampler: Sampler, z: Tensor, batch: Batch, prototypes: Tensor, evidence: Evidence, budget: float, most: int
 ) -> Tensor:
-    """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest proposals, plus ``λ_b ReLU(Σ e_ij - B)``."""
+    """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest proposals, plus ``λ_b ReLU(Σ e_ij - B)``.
+
+    The edges inside count as much as those outside, so that a sampler that knows nothing says 0.
+    """
     once = _once(batch)
     if not len(once):
         return z.new_zeros(())
@@ -98,9 +127,11 @@ def imitation(
     member = evidence.member(batch)
     logit = sampler(z, ends, prototypes)  # [U, K]
     inside = (member[ends[0]] & member[ends[1]]).to(logit.dtype)
+    share = inside.mean().clamp(0.01, 0.99)
+    weight = torch.where(inside > 0, 0.5 / share, 0.5 / (1 - share))
     zeros = logit.new_zeros(batch.num_graphs, len(prototypes))
     size = zeros.index_add(0, batch.node_graph[ends[0]], logit.sigmoid())
-    return binary_cross_entropy_with_logits(logit, inside) + budget * torch.relu(size - most).mean()
+    return binary_cross_entropy_with_logits(logit, inside, weight) + budget * torch.relu(size - most).mean()
 
 
 def _once(batch: Batch) -> Tensor:

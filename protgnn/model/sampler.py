@@ -19,8 +19,6 @@ class Sampler(nn.Module):
         self.first = nn.Linear(sum(self.widths), hidden[0])
         self.second = nn.Linear(hidden[0], hidden[1])
         self.third = nn.Linear(hidden[1], 1)
-        with torch.no_grad():  # at first every edge is likelier in than out: parts grow to their budget
-            self.third.bias.fill_(1.0)
 
     def forward(self, z: Tensor, ends: Tensor, prototypes: Tensor) -> Tensor:
         """Logits of every edge for every prototype: ``[N, H], [2, U], [K, H] → [U, K]``."""
