@@ -124,7 +124,7 @@ def test_pairs_are_predicted_from_a_file_and_explained_by_their_ids(protgnn_comm
     assert [row["name"] for row in rows] == ["user-0 – user-1", "user-3 – user-70"]
     why = json.loads(protgnn_command("explain", link_run, "user-0, user-1", "--json").out)
     assert why["predicted"] == rows[0]["predicted"]
-    assert all(row["evidence"] for row in why["rows"])
+    assert all({"user-0", "user-1"} <= set(row["evidence_names"]) for row in why["rows"])  # evidence keeps both ends
     assert protgnn_command("report", link_run).status == 0
 
 

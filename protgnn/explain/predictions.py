@@ -45,13 +45,15 @@ def _row(
 
 def _decided_by(why: Reasoning) -> dict[str, Any]:
     """Whether the graph is familiar, and the prototype that adds most to the predicted class: its number, what it
-    shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph).
+    shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph); of a
+    network they are given by name.
     """
     row = why.winning()
+    names = why.evidence_names(row)
     return {
         "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
         "prototype": row.prototype,
         "looks like": why.shows(row),
         "similarity": round(row.similarity, 6),
-        "evidence": "" if row.evidence is None else " ".join(map(str, row.evidence)),
+        "evidence": " ".join(map(str, row.evidence or ())) if names is None else "; ".join(names),
     }

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from protgnn.errors import ProtGNNError
 from protgnn.explain.searched import SEARCHED, searched_evidence
-from protgnn.graphs.instances import Instances
+from protgnn.graphs.instances import Instances, NetworkInstances
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
@@ -169,6 +169,14 @@ class Reasoning:
             return None
         return describe_part(self.graph, row.evidence)
 
+    def evidence_names(self, row: Row) -> tuple[str, ...] | None:
+        """What the nodes of the evidence are called in the network that was asked about; nothing for other graphs."""
+        if row.evidence is None or not isinstance(self.among, NetworkInstances):
+            return None
+        graph = self.graph
+        assert graph is not None and graph.origin is not None
+        return tuple(self.among.network.name(node) for node in graph.origin[list(row.evidence)].tolist())
+
     def save(self, path: str | Path, theme: str = "light", rows: int = 3) -> None:
         """Write the reasoning as a picture, a page or data: ``.svg``, ``.png``, ``.html`` or ``.json``.
 
@@ -227,6 +235,7 @@ class Reasoning:
             "gain": self.gain(row),
             "evidence": None if row.evidence is None else list(row.evidence),
             "evidence_shows": self.evidence_shows(row),
+            "evidence_names": self.evidence_names(row),
         }
 
 
