@@ -8,6 +8,8 @@ subgraph itself; thresholded masks (``threshold_config``) make it one that can b
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.explain import ExplainerAlgorithm, Explanation
@@ -19,18 +21,24 @@ from protgnn.errors import DataError
 from protgnn.explain.reasoning import Reasoning, explain
 from protgnn.explain.searched import searched_evidence
 from protgnn.graphs.checks import check
-from protgnn.graphs.packed import GraphSet, offsets
+from protgnn.graphs.instances import NetworkInstances, Reach
+from protgnn.graphs.network_checks import check_network
+from protgnn.graphs.packed import Batch, GraphSet, offsets
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.encoders import Encoder
 from protgnn.model.foreign import ForeignEncoder
 from protgnn.model.neighbours import Presence
 from protgnn.model.prototypes import PrototypeHead
+from protgnn.model.readout import targets_read
 from protgnn.search.tree import SearchSettings
+from protgnn.training.evaluate import evaluation_batches
 
 
 class PyGModule(nn.Module):
-    """A classifier called as PyG calls models: ``module(x, edge_index, batch=…, edge_attr=…)`` gives logits ``[B, C]``.
+    """A classifier called as PyG calls models: ``module(x, edge_index, batch=…, edge_attr=…)`` gives logits ``[B, C]``,
+    and for a classifier of nodes ``module(x, edge_index)`` those of all nodes, ``[N, C]``.
 
     Edges are treated as everywhere here: self-loops and duplicates are dropped, an edge given in one direction counts
     in both. With a ``schema`` (``run.schema``, ``data.graphs.schema``) graphs with other columns are refused by name.
@@ -38,7 +46,10 @@ class PyGModule(nn.Module):
 
     def __init__(self, model: GraphClassifier, schema: Schema | None = None) -> None:
         super().__init__()
+        if targets_read(model.readout) == 2:
+            raise ValueError("Expected a classifier of graphs or nodes (got one of pairs of nodes)")
         self.model, self.schema = model, schema or Schema()
+        self.of_nodes = targets_read(model.readout) == 1
         for part in model.modules():  # of a foreign encoder: the mask numbers the edges as given, it sees mended ones
             if isinstance(part, MessagePassing):
                 part.explain = False
@@ -50,16 +61,40 @@ class PyGModule(nn.Module):
         graphs = self.graphs(x, edge_index, batch, edge_attr)
         mask = self._edge_mask()
         if mask is None:
-            logits: Tensor = self.model(graphs.batch().to(x.device))
-            return logits
+            return self._logits(graphs).to(x.device)
         edge = _mended(mask.cpu(), edge_index.cpu(), graphs)
-        node = _left(edge.detach() > 0, graphs)
+        # A node that is asked about stays, whatever it loses.
+        node = torch.ones(len(graphs.x), dtype=torch.bool) if self.of_nodes else _left(edge.detach() > 0, graphs)
         if self._all_or_nothing():
-            left: Tensor = self.model(cut(graphs, torch.arange(len(graphs)), node, edge > 0).batch().to(x.device))
-            return left
+            return self._logits(cut(graphs, torch.arange(len(graphs)), node, edge > 0)).to(x.device)
         presence = Presence(node.to(x.device, edge.dtype), edge.to(x.device))
-        masked: Tensor = self.model.head(self.model.embed(graphs.batch().to(x.device), presence))
+        masked: Tensor = self.model.head(self.model.embed(self._batch(graphs).to(x.device), presence))
         return masked
+
+    def _logits(self, graphs: GraphSet) -> Tensor:
+        """Logits of graphs, or of all nodes of one."""
+        if self.of_nodes and self.model.sampler is not None:
+            nodes = self.nodes(graphs, torch.arange(len(graphs.x)))
+            return torch.cat([self.model(batch.to(self._device)) for batch in evaluation_batches(self.model, nodes)])
+        logits: Tensor = self.model(self._batch(graphs).to(self._device))
+        return logits
+
+    def _batch(self, graphs: GraphSet) -> Batch:
+        if not self.of_nodes:
+            return graphs.batch()
+        if len(graphs) != 1:
+            raise DataError(f"A classifier of nodes wants one network, without `batch` (got {len(graphs)} graphs)")
+        everyone = torch.arange(len(graphs.x))
+        return replace(graphs.batch(), num_graphs=len(everyone), targets=everyone[:, None])
+
+    def nodes(self, graphs: GraphSet, index: Tensor) -> NetworkInstances:
+        """Some nodes of the one graph, as a classifier of nodes sees them apart."""
+        made = check_network(graphs.x, graphs.edge_index, edge_attr=graphs.edge_attr, schema=graphs.schema)
+        return NetworkInstances.of_nodes(made[0], index).reaching(Reach(hops=_layers(self.model.encoder)))
+
+    @property
+    def _device(self) -> torch.device:
+        return next(self.model.parameters()).device
 
     def graphs(
         self, x: Tensor, edge_index: Tensor, batch: Tensor | None = None, edge_attr: Tensor | None = None
@@ -109,6 +144,13 @@ class PyGModule(nn.Module):
         """The mask ``[E]`` that PyG has set, if any."""
         mask: Tensor | None = self.catcher._edge_mask
         return mask.sigmoid() if mask is not None and self.catcher._apply_sigmoid else mask
+
+
+def _layers(encoder: Encoder | ForeignEncoder) -> int:
+    """How many hops a node hears; a foreign encoder is given one more, for the degrees at the rim."""
+    if isinstance(encoder, Encoder):
+        return len(encoder.convs)
+    return int(getattr(encoder.module, "num_layers", 3)) + 1
 
 
 def _mended(mask: Tensor, edge_index: Tensor, graphs: GraphSet) -> Tensor:
@@ -173,8 +215,8 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
         config, masks = self.model_config, self.explainer_config
         if config.mode != ModelMode.multiclass_classification:
             return f"Expected mode='multiclass_classification', also for two classes (got '{config.mode.value}')"
-        if config.task_level != TaskLevel.graph:
-            return f"Expected task_level='graph' (got '{config.task_level.value}')"
+        if config.task_level not in (TaskLevel.graph, TaskLevel.node):
+            return f"Expected task_level='graph' or 'node' (got '{config.task_level.value}')"
         if config.return_type != ModelReturnType.raw:
             return f"Expected return_type='raw', as the model returns logits (got '{config.return_type.value}')"
         if masks.node_mask_type not in (None, MaskType.object):
@@ -196,21 +238,24 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
         batch: Tensor | None = None,
         edge_attr: Tensor | None = None,
     ) -> Explanation:
-        """Masks for the graphs of ``index`` (all if none) and the classes of ``target [B]``."""
+        """Masks for the graphs of ``index`` (all if none) and the classes of ``target [B]``; of a classifier of nodes
+        masks over the network for the nodes of ``index``."""
         if not isinstance(model, PyGModule):
             raise ValueError(f"Expected a model wrapped by protgnn.explain.PyGModule (got {type(model).__name__})")
         graphs = model.graphs(x, edge_index, batch, edge_attr)
+        if model.of_nodes != (self.model_config.task_level == TaskLevel.node):
+            wanted = "node" if model.of_nodes else "graph"
+            raise ValueError(f"Expected task_level='{wanted}' for this model (got the other one)")
+        if model.of_nodes:
+            if index is None:
+                raise ValueError("Expected `index`, the node to explain (got none)")
+            chosen = torch.as_tensor(index).cpu().reshape(-1)
+            return self._of_nodes(model, graphs, edge_index.cpu(), chosen, target.cpu().reshape(-1)[chosen])
         asked = torch.ones(len(graphs), dtype=torch.bool)
         if index is not None:
             asked = torch.zeros_like(asked).index_fill(0, torch.as_tensor(index).cpu().reshape(-1), True)
         reasons = explain(model.model, graphs)
-        gain = torch.tensor(
-            [
-                [row.contribution(label) if row.label == label else 0.0 for row in why.rows]
-                for why, label in zip(reasons, target.reshape(-1).tolist(), strict=True)
-            ]
-        ).clamp(min=0)
-        gain = gain * asked[:, None]
+        gain = _gain(reasons, target) * asked[:, None]
         inside = _evidence(model.model, graphs, reasons, gain > 0, self.settings)
         owner, ends = graphs.batch().node_graph, edge_index.cpu()
         node = (inside * gain[owner]).sum(1)
@@ -218,11 +263,44 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
         edge = (within * gain[owner[ends[0]]]).sum(1)
         node_mask = _to_one(node, owner, len(graphs))[:, None].to(x.device)
         edge_mask = _to_one(edge, owner[ends[0]], len(graphs)).to(x.device)
+        return self._explanation(node_mask, edge_mask)
+
+    def _of_nodes(
+        self, model: PyGModule, graphs: GraphSet, edge_index: Tensor, index: Tensor, target: Tensor
+    ) -> Explanation:
+        """Masks over one network for some of its nodes and their classes: scores are summed over these nodes."""
+        instances = model.nodes(graphs, index)
+        reasons, around = explain(model.model, instances), instances.apart()
+        gain = _gain(reasons, target)
+        inside = _evidence(model.model, around, reasons, gain > 0, self.settings)
+        assert around.origin is not None
+        node, edge = torch.zeros(len(graphs.x)), torch.zeros(edge_index.shape[1])
+        source, sink = edge_index
+        for number, (start, stop) in enumerate(zip(around.node_ptr, around.node_ptr[1:], strict=False)):
+            member = torch.zeros(len(graphs.x), inside.shape[1], dtype=torch.bool)
+            member[around.origin[start:stop]] = inside[start:stop]
+            node += (member * gain[number]).sum(1)
+            edge += ((member[source] & member[sink] & (source != sink)[:, None]) * gain[number]).sum(1)
+        one = torch.zeros(1, dtype=torch.int64)
+        node, edge = _to_one(node, one.expand(len(node)), 1), _to_one(edge, one.expand(len(edge)), 1)
+        return self._explanation(node[:, None], edge)
+
+    def _explanation(self, node_mask: Tensor, edge_mask: Tensor) -> Explanation:
         config = self.explainer_config
         return Explanation(
             node_mask=None if config.node_mask_type is None else node_mask,
             edge_mask=None if config.edge_mask_type is None else edge_mask,
         )
+
+
+def _gain(reasons: list[Reasoning], target: Tensor) -> Tensor:
+    """What the prototypes of the class ``target [B]`` add to its logit, ``[B, K]``; nothing where they take away."""
+    return torch.tensor(
+        [
+            [row.contribution(label) if row.label == label else 0.0 for row in why.rows]
+            for why, label in zip(reasons, target.reshape(-1).tolist(), strict=True)
+        ]
+    ).clamp(min=0)
 
 
 def _evidence(

@@ -215,7 +215,7 @@ def test_other_explainers_of_pyg_work_on_our_models(model, graphs):
             {"model_config": {"mode": "binary_classification", "task_level": "graph", "return_type": "raw"}},
             "multiclass_classification.*two classes",
         ),
-        ({"model_config": {**CLASSES, "task_level": "node"}}, "got 'node'"),
+        ({"model_config": {**CLASSES, "task_level": "edge"}}, "got 'edge'"),
         ({"model_config": {**CLASSES, "return_type": "probs"}}, "logits.*got 'probs'"),
         ({"node_mask_type": "attributes"}, "got 'attributes'"),
     ],
