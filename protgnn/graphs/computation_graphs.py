@@ -23,7 +23,7 @@ from protgnn.errors import DataError
 from protgnn.graphs.ascending import distinct, first_of_each, without
 from protgnn.graphs.neighbour_sampling import Chance, in_edges
 from protgnn.graphs.network import UNKNOWN, Network
-from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.graphs.packed import GraphSet
 
 Fanout = int | Sequence[int]
 
@@ -45,7 +45,7 @@ def computation_graphs(
     """
     seeds = _checked_targets(network, targets)
     owner = np.repeat(np.arange(len(seeds)), seeds.shape[1])
-    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), chance, without_link=seeds.shape[1] == 2)
+    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), chance)
     first = np.searchsorted(reached.owner, np.arange(len(seeds) + 1))
     edge_owner = reached.owner[reached.target]
     places = reached.seeds.reshape(seeds.shape) - first[:-1, None]
@@ -65,35 +65,6 @@ def computation_graphs(
         schema=network.schema,
         outside=torch.from_numpy(reached.outside),
         origin=torch.from_numpy(reached.node),
-    )
-
-
-def shared_computation_graph(
-    network: Network,
-    targets: Tensor,
-    hops: int,
-    fanout: Fanout | None = None,
-    chance: Chance = None,
-) -> Batch:
-    """One graph for all B targets, nodes ``[B]`` or pairs ``[B, 2]``, in which what they have in common is there once.
-
-    This is what training by neighbour sampling wants. Without a fanout the embeddings are those of
-    ``computation_graphs`` at less work. ``node_graph`` is zero throughout though ``num_graphs`` is B, and links
-    between the ends of pairs stay.
-    """
-    seeds = _checked_targets(network, targets)
-    owner = np.zeros(seeds.size, dtype=np.int64)
-    reached = _reach(network, owner, seeds, _fanouts(fanout, hops), chance, without_link=False)
-    is_node = seeds.shape[1] == 1
-    return Batch(
-        x=network.x[torch.from_numpy(reached.node)],
-        edge_index=torch.from_numpy(np.stack([reached.source, reached.target])),
-        node_graph=torch.zeros(len(reached.node), dtype=torch.int64),
-        num_graphs=len(seeds),
-        edge_attr=reached.edge_attr(network),
-        y=None if network.y is None or not is_node else network.y[torch.from_numpy(seeds[:, 0])],
-        targets=torch.from_numpy(reached.seeds.reshape(seeds.shape)),
-        outside=torch.from_numpy(reached.outside),
     )
 
 
@@ -121,7 +92,6 @@ def _reach(
     seeds: np.ndarray,
     fanouts: list[int | None],
     chance: Chance,
-    without_link: bool,
 ) -> _Reached:
     """Go out from the seeds hop by hop. A (graph, node) is one number, graph · N + node, and a set of these sorted."""
     size, neighbour = len(network), network.source.numpy()
@@ -130,7 +100,7 @@ def _reach(
     heard, hears, numbers = [], [], []
     for hop, most in enumerate(fanouts):
         graph, node = np.divmod(frontier, size)
-        other = _other_end(seeds[graph], node, network.directed) if without_link and not hop else None
+        other = _other_end(seeds[graph], node, network.directed) if seeds.shape[1] == 2 and not hop else None
         row, edge = in_edges(network, node, most, chance, other)
         heard.append(graph[row] * size + neighbour[edge])
         hears.append((frontier, row))

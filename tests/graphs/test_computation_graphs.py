@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protgnn.errors import DataError
-from protgnn.graphs.computation_graphs import computation_graphs, shared_computation_graph
+from protgnn.graphs.computation_graphs import computation_graphs
 from protgnn.graphs.network import Network
 from protgnn.graphs.network_checks import check_network
 from protgnn.graphs.packed import Batch, GraphSet
@@ -91,8 +91,6 @@ def test_asking_more_neighbours_than_there_are_is_asking_all(network, hops, data
     assert_same(computation_graphs(network, targets, hops, 100), computation_graphs(network, targets, hops))
     pairs = torch.stack([targets, (targets + 1) % len(network)], dim=1)
     assert_same(computation_graphs(network, pairs, hops, [100] * hops), computation_graphs(network, pairs, hops))
-    one, other = (shared_computation_graph(network, targets, hops, fanout) for fanout in (100, None))
-    assert torch.equal(one.edge_index, other.edge_index) and torch.equal(one.outside, other.outside)
 
 
 @law
@@ -142,9 +140,7 @@ def test_targets_have_the_embeddings_of_the_whole_network(name, directed, attr, 
     model, targets = encoder(name, network), torch.arange(len(network))
     wanted = at_targets(model, network.whole(targets))
     graphs = computation_graphs(network, targets, LAYERS)
-    for batch in (graphs.batch(), shared_computation_graph(network, targets[::7], LAYERS)):
-        expected = wanted if batch.num_graphs == len(targets) else wanted[::7]
-        assert (at_targets(model, batch) - expected).abs().max() <= 1e-5
+    assert (at_targets(model, graphs.batch()) - wanted).abs().max() <= 1e-5
     one_by_one = torch.cat([at_targets(model, batch) for batch in graphs.batches(7)])
     assert (one_by_one - wanted).abs().max() <= 1e-5
 

@@ -121,14 +121,13 @@ def test_the_web_has_hubs_classes_and_as_many_edges_as_asked_for():
 MILLION = """
 import resource
 import torch
-from protgnn.graphs.computation_graphs import computation_graphs, shared_computation_graph
+from protgnn.graphs.computation_graphs import computation_graphs
 from protgnn.graphs.networks_generated import web_network
 
 network = web_network(1_000_000)
 assert network.num_edges == 20_000_000
 targets, generator = torch.arange(0, 1_000_000, 1000), torch.Generator().manual_seed(0)
 assert len(computation_graphs(network, targets, 3, [10, 5, 5], generator)) == 1000
-assert shared_computation_graph(network, targets, 3, [10, 5, 5], generator).num_graphs == 1000
 network.whole(targets).hearing.transposed
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 """
