@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-promises bench-letter bench-overhead \
-	bench-search bench-projection bench-m bench-grid bench-nodes bench-links bench-scale clean
+	bench-search bench-projection bench-m bench-grid bench-nodes bench-links bench-scale \
+	bench-motifs bench-explaining clean
 
 setup: $(READY)
 
@@ -45,6 +46,12 @@ bench-promises: setup
 bench-letter: setup
 	$(BIN)/python -m benchmarks.accuracy --recipe paper --name letter --encoders gcn --heads prototypes \
 		--set candidates=4 candidates_on_the_way=1
+
+bench-motifs: setup
+	$(BIN)/python -m benchmarks.motifs
+
+bench-explaining: setup
+	$(BIN)/python -m benchmarks.explaining
 
 bench-overhead: setup
 	$(BIN)/python -m benchmarks.overhead

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from protgnn.graphs.growth import Parts, cut_parts, grow
@@ -103,7 +103,8 @@ def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposa
 
 @cache
 def _viewpoints(proposals: int, width: int) -> Tensor:
-    return torch.randn(proposals, width, generator=torch.Generator().manual_seed(0)) / width**0.5
+    directions = torch.randn(proposals, width, generator=torch.Generator().manual_seed(0))
+    return nn.functional.normalize(directions)
 
 
 def nearest(distance: Tensor, parts: Parts) -> Evidence:
