@@ -36,6 +36,7 @@ EVIDENCE = {
     "evidence_budget",
     "exploration",
     "exploration_epochs",
+    "evidence_lr",
     "sampler_lr",
 }
 Task = tuple[str, str, str, int, str, dict[str, str]]

@@ -149,7 +149,8 @@ class _Training:
         state, recipe = self.state, self.recipe
         fused = self.fabric.device.type in ("cpu", "cuda")
         groups = parameter_groups(self.model, recipe.sampler_lr)
-        adam = torch.optim.Adam(groups, recipe.lr, weight_decay=recipe.weight_decay, fused=fused)
+        lr = recipe.evidence_lr if self._on_evidence else recipe.lr
+        adam = torch.optim.Adam(groups, lr, weight_decay=recipe.weight_decay, fused=fused)
         optimizer = self.fabric.setup_optimizers(adam)
         if state.optimizer:
             restore_optimizer(optimizer, state.optimizer)
