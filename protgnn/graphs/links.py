@@ -16,10 +16,8 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.computation_graphs import Fanout, computation_graphs
 from protgnn.graphs.network import Network
 from protgnn.graphs.network_checks import check_network
-from protgnn.graphs.packed import GraphSet
 
 LINK_CLASSES = ("no link", "link")
 _FEWEST_LINKS = 20  # with fewer, a part could be left empty
@@ -35,17 +33,6 @@ class LinkPart:
 
     def __len__(self) -> int:
         return len(self.pairs)
-
-    def instances(
-        self,
-        hops: int,
-        index: Tensor | None = None,
-        fanout: Fanout | None = None,
-        generator: torch.Generator | None = None,
-    ) -> GraphSet:
-        """The pairs of ``index [B]`` (all if none) as graphs with two targets each; see ``computation_graphs``."""
-        pairs, y = (self.pairs, self.y) if index is None else (self.pairs[index], self.y[index])
-        return replace(computation_graphs(self.network, pairs, hops, fanout, generator), y=y)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protgnn.errors import DataError
+from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.links import LINK_CLASSES, LinkPart, LinkSplit, split_links
 from protgnn.graphs.network import Network
 from protgnn.graphs.networks_generated import communities
@@ -83,14 +84,14 @@ def test_the_seed_decides_and_global_generators_stay_as_they_were():
 def test_instances_are_pairs_in_graphs_without_their_link():
     split = split_links(communities(nodes=120, within=0.2))
     index = torch.tensor([3, 0])
-    graphs = split.train.instances(2, index)
+    graphs = NetworkInstances.of_links(split.train)[index].apart()
     assert graphs.schema.class_names == LINK_CLASSES
     assert torch.equal(graphs.y, split.train.y[index])
     for graph, pair in zip(graphs, split.train.pairs[index].tolist(), strict=True):
         assert graph.origin[graph.targets[0]].tolist() == pair
         ends = graph.origin[graph.edge_index].t().tolist()
         assert pair not in ends and pair[::-1] not in ends
-    assert len(split.test.instances(1, fanout=3)) == len(split.test)
+    assert len(NetworkInstances.of_links(split.test).apart()) == len(split.test)
 
 
 def test_what_cannot_be_split_is_refused():

@@ -23,7 +23,7 @@ PLUS = {"plus": True, "warm_up": 3, "instance_nodes": 15}
 @pytest.fixture(scope="module")
 def houses():
     data = protgnn.load("ba-shapes")
-    return Parts(data.train, data.valid, data.test)
+    return Parts(data.train[::4], data.valid[::2], data.test[::2])
 
 
 @pytest.fixture(scope="module")
