@@ -114,7 +114,7 @@ def test_an_interrupted_run_on_nodes_ends_as_one_that_was_not(houses, tmp_path: 
 
 def test_a_recipe_is_completed_by_what_it_is_for(houses, links):
     nodes = recipe_for(make_recipe(), houses.train)
-    assert (nodes.readout, nodes.fanout, nodes.batch_size) == ("target", 0, len(houses.train) // 10)
+    assert (nodes.readout, nodes.fanout, nodes.batch_size) == ("target", 0, max(len(houses.train) // 10, 16))
     assert recipe_for(make_recipe("paper"), links.train).readout == "pair_product"
     assert recipe_for(nodes, houses.train) == nodes
     large = NetworkInstances.of_nodes(web_network(nodes=6000), torch.arange(100))
