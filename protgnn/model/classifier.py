@@ -5,10 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from protgnn.graphs.growth import Parts
 from protgnn.graphs.packed import Batch
 from protgnn.model.encoders import Encoder
-from protgnn.model.evidence import Evidence, Exploration, Sizes, nearest, propose
+from protgnn.model.evidence import Evidence, Exploration, Proposals, Sizes, nearest, propose
 from protgnn.model.foreign import ForeignEncoder
 from protgnn.model.neighbours import Presence
 from protgnn.model.prototypes import PrototypeHead, squared_distances
@@ -65,12 +64,12 @@ class GraphClassifier(nn.Module):
     def evidence(self, batch: Batch) -> Evidence:
         """What every prototype is compared with."""
         assert isinstance(self.head, PrototypeHead)
-        _, found = self.propose(batch)
-        return nearest(squared_distances(self.embed_parts(found.batch), self.head.vectors), found)
+        parts = self.propose(batch).parts
+        return nearest(squared_distances(self.embed_parts(parts.batch), self.head.vectors), parts)
 
-    @torch.no_grad()
-    def propose(self, batch: Batch, exploration: Exploration | None = None) -> tuple[Tensor, Parts]:
-        """Node embeddings ``[N, H]`` in whole graphs, and the parts that the sampler makes of them."""
+    def propose(self, batch: Batch, exploration: Exploration | None = None) -> Proposals:
+        """The parts that the sampler makes of the node embeddings in whole graphs; only the sampler has a gradient."""
         assert self.sampler is not None and isinstance(self.head, PrototypeHead)
-        z = self.encoder(batch).float()
-        return z, propose(self.sampler, z, batch, self.head.vectors, self.sizes, exploration)
+        with torch.no_grad():
+            z = self.encoder(batch).float()
+        return propose(self.sampler, z, batch, self.head.vectors.detach(), self.sizes, exploration)

@@ -67,14 +67,25 @@ class Evidence:
         return self.parts.member.t().to(self.asked.device).gather(1, self.asked[batch.node_graph])
 
 
+@dataclass(frozen=True, eq=False)
+class Proposals:
+    """What the sampler offers: its ``logit [U, K]`` of the edges ``once [U]``, each listed in one direction, and the
+    ``parts`` grown from that."""
+
+    once: Tensor
+    logit: Tensor
+    parts: Parts
+
+
 def propose(
     sampler: Sampler, z: Tensor, batch: Batch, prototypes: Tensor, sizes: Sizes, exploration: Exploration | None = None
-) -> Parts:
+) -> Proposals:
     """A connected part of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``."""
     once = _once(batch)
     ends = batch.edge_index[:, once]
+    logit = sampler(z, ends, prototypes)
     seen = from_viewpoints(z, ends, batch.node_graph[ends[0]], batch.num_graphs, len(prototypes))
-    score = (sampler(z, ends, prototypes) + seen).t().round(decimals=DECIMALS)
+    score = (logit.detach() + seen).t().round(decimals=DECIMALS)
     least: int | Tensor = sizes.least
     if exploration is not None:
         score = score + logistic_noise(score, exploration.generator) * exploration.scale
@@ -82,10 +93,10 @@ def propose(
         least = torch.randint(sizes.least, sizes.most + 1, shape, generator=exploration.generator)
     alone = score.new_zeros(len(prototypes), len(z))
     if bool((batch.edge_counts == 0).any()):
-        alone = sampler(z, torch.arange(len(z), device=z.device).expand(2, -1), prototypes).t()
+        alone = sampler(z, torch.arange(len(z), device=z.device).expand(2, -1), prototypes).detach().t()
     both = score.new_empty(len(score), batch.edge_index.shape[1])
     both[:, once] = both[:, batch.reverse[once]] = score
-    return cut_parts(batch, grow(batch, both, alone, sizes.most, least))
+    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, sizes.most, least)))
 
 
 def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposals: int) -> Tensor:
@@ -114,23 +125,19 @@ def nearest(distance: Tensor, parts: Parts) -> Evidence:
     return Evidence(parts, asked, of_graph.gather(1, asked[:, None]).squeeze(1))
 
 
-def imitation(
-    sampler: Sampler, z: Tensor, batch: Batch, prototypes: Tensor, evidence: Evidence, budget: float, most: int
-) -> Tensor:
+def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: float, most: int) -> Tensor:
     """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest proposals, plus ``λ_b ReLU(Σ e_ij - B)``.
 
     The edges inside count as much as those outside, so that a sampler that knows nothing says 0.
     """
-    once = _once(batch)
-    if not len(once):
-        return z.new_zeros(())
-    ends = batch.edge_index[:, once]
+    logit, ends = proposals.logit, batch.edge_index[:, proposals.once]
+    if not len(logit):
+        return logit.new_zeros(())
     member = evidence.member(batch)
-    logit = sampler(z, ends, prototypes)  # [U, K]
     inside = (member[ends[0]] & member[ends[1]]).to(logit.dtype)
     share = inside.mean().clamp(0.01, 0.99)
     weight = torch.where(inside > 0, 0.5 / share, 0.5 / (1 - share))
-    zeros = logit.new_zeros(batch.num_graphs, len(prototypes))
+    zeros = logit.new_zeros(batch.num_graphs, logit.shape[1])
     size = zeros.index_add(0, batch.node_graph[ends[0]], logit.sigmoid())
     return binary_cross_entropy_with_logits(logit, inside, weight) + budget * torch.relu(size - most).mean()
 

@@ -229,15 +229,16 @@ class _Training:
         model, head = self.model, self.model.head
         assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
         model.eval()
-        z, parts = model.propose(batch, exploration)
+        proposals = model.propose(batch, exploration)
+        parts = proposals.parts
         model.train()
         both = self._embed(parts.batch.to(batch.x.device).joined(self.anchors), parts=True)
         h, prototypes = both[: parts.batch.num_graphs], both[parts.batch.num_graphs :]
         evidence = nearest(squared_distances(h, prototypes), parts)
         logits = head.logits(evidence.distance)
         loss = objective(logits, evidence.distance, prototypes, y, head.classes, self.costs)
-        known, most = head.vectors.detach(), self.recipe.evidence_edges
-        return loss + imitation(model.sampler, z, batch, known, evidence, self.recipe.evidence_budget, most), logits
+        recipe = self.recipe
+        return loss + imitation(proposals, batch, evidence, recipe.evidence_budget, recipe.evidence_edges), logits
 
     @property
     def _on_evidence(self) -> bool:

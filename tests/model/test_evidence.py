@@ -62,7 +62,7 @@ def test_every_prototype_takes_the_nearest_of_its_graphs_proposals(graphs):
     model = model_of("gin").eval()
     batch = graphs.batch()
     with torch.no_grad():
-        _, parts = model.propose(batch)
+        parts = model.propose(batch).parts
         distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
         evidence = nearest(distance, parts)
     for number in range(len(graphs)):
@@ -92,10 +92,10 @@ def test_imitation_is_the_balanced_cross_entropy_to_the_evidence_plus_the_budget
     model = model_of("gin").eval()
     batch = graphs.batch()
     with torch.no_grad():
-        z, _ = model.propose(batch)
+        z, proposals = model.encoder(batch), model.propose(batch)
         evidence = model.evidence(batch)
         member = evidence.member(batch)
-        found = imitation(model.sampler, z, batch, model.head.vectors, evidence, 0.5, 2)
+        found = imitation(proposals, batch, evidence, 0.5, 2)
         chances, targets, sizes = [], [], torch.zeros(len(graphs), len(CLASSES))
         for source, target in batch.edge_index.t().tolist():
             if source < target:
@@ -126,7 +126,7 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
 
     def own_proposals() -> float:
         with torch.no_grad():
-            _, parts = model.propose(batch)
+            parts = model.propose(batch).parts
             distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
         own = distance[parts.part, torch.arange(len(CLASSES))]  # [B, K]
         return float(own[:6, :2].mean() + own[6:12, 2:].mean()) / 2  # where the graph has what the prototype is
@@ -134,11 +134,12 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
     before = own_proposals()
     for _ in range(120):
         z = model.encoder(batch).detach()
+        known = model.head.vectors.detach()
+        proposals = propose(model.sampler, z, batch, known, model.sizes, Exploration(1.0, generator))
         with torch.no_grad():
-            parts = propose(model.sampler, z, batch, model.head.vectors, model.sizes, Exploration(1.0, generator))
-            evidence = nearest(squared_distances(model.embed_parts(parts.batch), model.head.vectors), parts)
+            evidence = nearest(squared_distances(model.embed_parts(proposals.parts.batch), known), proposals.parts)
         optimizer.zero_grad()
-        imitation(model.sampler, z, batch, model.head.vectors.detach(), evidence, 0.01, 7).backward()
+        imitation(proposals, batch, evidence, 0.01, 7).backward()
         optimizer.step()
     assert own_proposals() < 0.5 * before
 
