@@ -8,6 +8,8 @@ import torch
 import protgnn
 from protgnn.errors import ProtGNNError
 from protgnn.graphs.instances import NetworkInstances
+from protgnn.graphs.links import split_links
+from protgnn.graphs.network_checks import check_network
 from protgnn.graphs.networks_generated import communities, web_network
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe
@@ -146,3 +148,22 @@ def test_a_foreign_encoder_sees_in_computation_graphs_what_it_sees_in_the_networ
         apart = done.model.eval().embed(graphs)
         whole = torch.cat([done.model.embed(batch) for batch in seen.batches(20)])
     torch.testing.assert_close(apart, whole, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("fanout", [0, 2])
+@pytest.mark.parametrize(("directed", "extra"), [(False, {}), (False, PLUS), (True, {})])
+@pytest.mark.parametrize("task", ["nodes", "links"])
+def test_nodes_without_neighbours_and_one_way_edges_keep_the_promises(task, directed, extra, fanout):
+    generator = torch.Generator().manual_seed(0)
+    edges = torch.randint(0, 50, (2, 130), generator=generator)  # nobody hears the last thirty of eighty nodes
+    x, y = torch.randn(80, 4, generator=generator), torch.arange(80) % 3
+    network, _ = check_network(x, edges, y=y, directed=directed)
+    if task == "nodes":
+        order = torch.randperm(80, generator=generator).split([50, 15, 15])
+        parts = Parts(*(NetworkInstances.of_nodes(network, nodes) for nodes in order))
+    else:
+        split = split_links(network)
+        parts = Parts(*(NetworkInstances.of_links(part) for part in (split.train, split.valid, split.test)))
+    scores = train(parts, make_recipe(encoder="gin", fanout=fanout, layers=2, **SMALL, **extra)).scores["test"]
+    for name in ("prototype_error", "sum_error", *(["evidence_error"] if extra else [])):
+        assert scores[name] <= 1e-5, name
