@@ -9,14 +9,27 @@ from protgnn.version import VERSION
 if TYPE_CHECKING:
     from protgnn.estimator import ProtGNNClassifier
     from protgnn.graphs.datasets import Dataset, load, read_csv
+    from protgnn.graphs.instances import NetworkInstances
+    from protgnn.graphs.network import Network
     from protgnn.graphs.packed import GraphSet
 
 __version__ = VERSION
-__all__ = ["Dataset", "GraphSet", "ProtGNNClassifier", "__version__", "load", "read_csv"]
+__all__ = [
+    "Dataset",
+    "GraphSet",
+    "Network",
+    "NetworkInstances",
+    "ProtGNNClassifier",
+    "__version__",
+    "load",
+    "read_csv",
+]
 
 _HOME = {
     "Dataset": "protgnn.graphs.datasets",
     "GraphSet": "protgnn.graphs.packed",
+    "Network": "protgnn.graphs.network",
+    "NetworkInstances": "protgnn.graphs.instances",
     "ProtGNNClassifier": "protgnn.estimator",
     "load": "protgnn.graphs.datasets",
     "read_csv": "protgnn.graphs.datasets",
