@@ -26,8 +26,9 @@ from protgnn.graphs.subgraphs import cut
 
 Steps = Callable[[int], bool]
 
-CUT_AT_ONCE = 256
-"""Computation graphs that are made in one go before they are cut down to the surroundings of their targets."""
+CUT_AT_ONCE = 64
+"""Computation graphs that are made in one go before they are cut down to the surroundings of their targets; with hubs
+each may be the whole network."""
 
 SAMPLED_AT_ONCE = 64
 """Computation graphs that are encoded in one call: enough to fill it, few enough to stay in a processor's cache."""
