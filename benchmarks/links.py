@@ -75,15 +75,21 @@ def key_of(task: Task) -> str:
     return " ".join([data, encoder, model, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
 
 
-def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
+def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): means over the splits that are done."""
     rows = []
-    for data, encoder, model in dict.fromkeys(task[:3] for task in tasks):
-        cell = [key_of(task) for task in tasks if task[:3] == (data, encoder, model)]
-        runs = [done[key] for key in cell if key in done]
-        if not runs:
-            continue
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "model": model, "splits": len(runs)}
+    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, figures in done.items():
+        data, encoder, model, _, *settings = key.split(" ")
+        cells.setdefault((data, encoder, model, " ".join(settings)), []).append(figures)
+    for (data, encoder, model, changed), runs in sorted(cells.items()):
+        row: dict[str, Any] = {
+            "data": data,
+            "encoder": encoder,
+            "model": model,
+            "settings": changed,
+            "splits": len(runs),
+        }
         for name in FIGURES[:3]:
             row[name] = f"{100 * statistics.mean(one[name] for one in runs):.1f}"
         for name in FIGURES[3:]:
@@ -115,9 +121,11 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
         for key, figures in pool.imap_unordered(run, left):
             done[key] = figures
-            write("links", {"summary": summary(done, tasks), "runs": done, "machine": machine()})
+            write("links", {"summary": summary(done), "runs": done, "machine": machine()})
             print(f"{key}: AUC {figures['roc_auc']:.4f} in {figures['seconds']} s", flush=True)
-    print(table(summary(done, tasks)))
+    rows = summary(done)
+    write("links", {"summary": rows, "runs": done, "machine": machine()})
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -57,16 +57,22 @@ def key_of(task: Task) -> str:
     return " ".join([data, encoder, model, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
 
 
-def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
+def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): mean ± std over the splits that are done."""
     rows = []
-    for data, encoder, model in dict.fromkeys(task[:3] for task in tasks):
-        cell = [key_of(task) for task in tasks if task[:3] == (data, encoder, model)]
-        runs = [done[key] for key in cell if key in done]
-        if not runs:
-            continue
+    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for key, figures in done.items():
+        data, encoder, model, _, *settings = key.split(" ")
+        cells.setdefault((data, encoder, model, " ".join(settings)), []).append(figures)
+    for (data, encoder, model, changed), runs in sorted(cells.items()):
         accuracy = [100 * one["accuracy"] for one in runs]
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "model": model, "splits": len(runs)}
+        row: dict[str, Any] = {
+            "data": data,
+            "encoder": encoder,
+            "model": model,
+            "settings": changed,
+            "splits": len(runs),
+        }
         row["accuracy"] = f"{statistics.mean(accuracy):.1f} ± {statistics.pstdev(accuracy):.1f}"
         row["paper"] = PAPER[encoder][model] if data.startswith("ba-shapes") else "-"
         for name, pick in (("prototype_error", max), ("sum_error", max), ("evidence_error", max)):
@@ -102,9 +108,11 @@ def main() -> None:
     with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
         for key, figures in pool.imap_unordered(run, left):
             done[key] = figures
-            write("nodes", {"summary": summary(done, tasks), "runs": done, "machine": machine()})
+            write("nodes", {"summary": summary(done), "runs": done, "machine": machine()})
             print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
-    print(table(summary(done, tasks)))
+    rows = summary(done)
+    write("nodes", {"summary": rows, "runs": done, "machine": machine()})
+    print(table(rows))
 
 
 if __name__ == "__main__":
