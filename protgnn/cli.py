@@ -423,9 +423,9 @@ def _write_report(folder: Path, data: str | None, output: Path | None, options: 
     from protgnn.explain.asked import asked
     from protgnn.explain.own_data import own_data, own_part
     from protgnn.training.files import write_text
-    from protgnn.training.run import load_model
+    from protgnn.training.run import REPORT_FILE, load_model
 
-    path = folder / "report.html" if output is None else output
+    path = folder / REPORT_FILE if output is None else output
     if path.suffix.lower() not in (".html", ".htm"):
         raise ProtGNNError(f"{path}: a report is a web page, expected a name that ends in .html")
     model, run = load_model(folder)

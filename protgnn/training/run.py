@@ -6,6 +6,7 @@
 ``prototypes.…``        the subgraphs of the prototypes, as safetensors; what each is stands in ``run.json``
 ``log.csv``             one row per epoch
 ``state.safetensors``   where unfinished training stands; removed when it is done
+``report.html``         what `protgnn report` has made of it, if asked
 ``tensorboard/``        the same curves for TensorBoard, where it is installed
 ======================  =====================================================================================
 
@@ -39,6 +40,7 @@ from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
 from protgnn.version import VERSION
 
 RUN_FILE, MODEL_FILE, PROTOTYPE_FILE = "run.json", "model.safetensors", "prototypes.safetensors"
+REPORT_FILE = "report.html"
 RUN_VERSION = 1
 
 
@@ -203,7 +205,8 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
         (folder / STATE_FILE).unlink(missing_ok=True)
         shutil.rmtree(folder / "tensorboard", ignore_errors=True)
     write_run(folder, run)
-    for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE):  # of a run that is replaced; the new one no longer names them
+    # What is left of a run that is replaced; the new one no longer names it.
+    for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, REPORT_FILE):
         (folder / name).unlink(missing_ok=True)
     return None
 

@@ -11,8 +11,10 @@ import torch
 
 import protgnn
 from protgnn.errors import RunError
-from protgnn.training.run import load_model, read_run
+from protgnn.training.recipe import make_recipe
+from protgnn.training.run import Run, load_model, read_run
 from protgnn.training.state import TrainingState
+from protgnn.training.train import Parts, train_in
 
 SEALED = ["run.json", "model.safetensors", "log.csv"]
 
@@ -231,3 +233,12 @@ def test_the_source_uses_no_pickle_no_eval_and_torch_load_only_for_weights():
                 if ast.unparse(node.func) == "torch.load":
                     said = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
                     assert said.get("weights_only") == "True", f"{path}:{node.lineno}"
+
+
+def test_replacing_a_run_leaves_no_report_of_the_old_one(molecules, tmp_path):
+    parts = Parts(molecules.train, molecules.valid)
+    run = Run(make_recipe(head="plain", hidden=8, epochs=1), molecules.graphs.schema)
+    train_in(tmp_path / "run", parts, run)
+    (tmp_path / "run" / "report.html").write_text("of the old run")
+    train_in(tmp_path / "run", parts, run, overwrite=True)
+    assert not (tmp_path / "run" / "report.html").exists()
