@@ -19,7 +19,9 @@ from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
 
-MANY = {"prototypes": 20}  # pairs are joined for many reasons, and five prototypes cannot show them all
+# Chosen on split 0, GCN, by its test figures: ROC AUC with 5 prototypes was 73.6 on csv and 77.5 on communities, with
+# 20 it is 79.3 and 77.0. Other splits are the fair ones to judge the choice by.
+MANY = {"prototypes": 20}
 MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": MANY, "plus": {"plus": True, **MANY}}
 FIGURES = ("roc_auc", "average_precision", "accuracy", "prototype_error", "sum_error", "evidence_error")
 Task = tuple[str, str, str, int, dict[str, str]]
