@@ -33,6 +33,7 @@ EVIDENCE = {
     "plus",
     "warm_up",
     "evidence_edges",
+    "evidence_beside",
     "evidence_budget",
     "exploration",
     "exploration_epochs",

@@ -64,6 +64,7 @@ class Recipe(BaseModel):
     plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
     warm_up: int = knob(100, "epochs T_w of ProtGNN before evidence is learned", paper=200, ge=0)
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, at the most", paper=10, ge=1)
+    evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", ge=0)
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
     exploration: float = knob(1.0, "scale of the noise on edge scores when evidence is first learned", ge=0)
     exploration_epochs: int = knob(30, "epochs in which that noise falls to zero", ge=0)
@@ -212,7 +213,8 @@ def graphs_per_step(recipe: Recipe, graphs: int) -> int:
 
 def part_sizes(recipe: Recipe) -> Sizes:
     """Edges that evidence may have: as few as the smallest prototypes, as many as the budget."""
-    return Sizes(recipe.evidence_edges, min(recipe.search_min_nodes - 1, recipe.evidence_edges))
+    least = min(recipe.search_min_nodes - 1, recipe.evidence_edges)
+    return Sizes(recipe.evidence_edges, least, recipe.evidence_beside)
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:

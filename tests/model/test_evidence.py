@@ -128,7 +128,7 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
         with torch.no_grad():
             parts = model.propose(batch).parts
             distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
-        own = distance[parts.part, torch.arange(len(CLASSES))]  # [B, K]
+        own = distance[parts.part[:, : len(CLASSES)], torch.arange(len(CLASSES))]  # [B, K]
         return float(own[:6, :2].mean() + own[6:12, 2:].mean()) / 2  # where the graph has what the prototype is
 
     before = own_proposals()
