@@ -2,7 +2,8 @@
 
 A part begins with the best edge of its graph (or with the graph's target nodes). In every step it takes in the node
 that is joined to it by the best edge, together with all edges between that node and the part, as long as that edge
-scores above zero and no more than ``budget`` edges are in. Parts are therefore induced subgraphs, connected, and of
+scores above zero and no more than ``budget`` edges are in. A node that closes a ring scores one more for every further
+edge: half a ring is no part that a chemist would name. Parts are therefore induced subgraphs, connected, and of
 the same kind as the subgraphs that prototypes come from.
 """
 
@@ -18,6 +19,7 @@ from protgnn.graphs.hearing import Hearing
 from protgnn.graphs.packed import Batch
 
 NEVER = np.float32(-np.inf)
+CLOSING = np.float32(1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,8 @@ class _Growth:
         """Take nodes in until no part can grow."""
         while True:
             fits = ~self.member & (self.links + self.size[:, self.graph] <= self.budget)
-            best, node = _highest(np.where(fits, self.link, NEVER), self.first)
+            worth = self.link + CLOSING * (self.links - 1).astype(np.float32)
+            best, node = _highest(np.where(fits, worth, NEVER), self.first)
             question, graph = np.nonzero((best > 0) | ((best > NEVER) & (self.size < self.least)))
             if not len(question):
                 return

@@ -49,7 +49,7 @@ def plain_part(graph: GraphSet, score: list[float], alone: list[float], budget: 
         for node in range(len(graph.x)):
             joined = links(node)
             if node not in part and joined and inside + len(joined) <= budget:
-                fitting.append((max(joined), -node))
+                fitting.append((max(joined) + len(joined) - 1, -node))
         if not fitting or (max(fitting)[0] <= 0 and inside >= least):
             return part
         part.add(-max(fitting)[1])
@@ -130,3 +130,13 @@ def test_reverse_finds_the_other_direction_in_any_order_and_in_every_slice():
     many = GraphSet.concatenate([one, one, one])
     for batch in (one.batch(), many.slice_batch(1, 3), many.batch(torch.tensor([2, 0]))):
         assert torch.equal(batch.edge_index[:, batch.reverse], batch.edge_index.flip(0))
+
+
+def test_a_ring_is_closed_rather_than_left_for_a_slightly_better_edge():
+    ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (0, 5)]  # five in a ring, and one beside it
+    edges = torch.tensor(sorted([*ring, *((b, a) for a, b in ring)], key=lambda ends: ends[::-1])).t()
+    graphs = GraphSet(torch.ones(6, 1), edges, torch.tensor([0, 6]), torch.tensor([0, 12]))
+    beside = (edges == 5).any(0)
+    score = torch.where(beside, 0.3, torch.where((edges == 2).any(0), 0.5, 0.2))[None]
+    member = grow(graphs.batch(), score, torch.zeros(1, 6), 5, 5)
+    assert member.tolist() == [[True, True, True, True, True, False]]
