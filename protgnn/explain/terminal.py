@@ -24,7 +24,7 @@ def reasoning_table(why: Reasoning) -> RenderableType:
     names, first, second = why.class_names, why.predicted, why.runner_up
     shown, rest = chosen_rows(why)
     with_evidence = any(row.evidence is not None for row in why.rows)
-    columns = [*(["this part"] if with_evidence else []), "looks like", "which shows", "of class", "similarity"]
+    columns = [*(["this part"] if with_evidence else []), "looks like prototype", "no.", "of class", "similarity"]
     table = Table(*columns, f"→ {names[first]}", f"→ {names[second]}", box=None, header_style="bold")
     table.padding = (0, 2, 0, 0)
     for column in table.columns:
@@ -32,13 +32,15 @@ def reasoning_table(why: Reasoning) -> RenderableType:
     for column in table.columns[len(columns) - 1 :]:
         column.justify = "right"
         column.no_wrap = True
+    for column in table.columns[len(columns) - 3 : len(columns) - 1]:
+        column.no_wrap = True  # in a narrow terminal it is the SMILES that fold
     for row in shown:
         evidence = [Text(why.evidence_shows(row) or "whole graph")] if with_evidence else []
         adds = [f"{row.contribution(label):+.2f}" for label in (first, second)]
         table.add_row(
             *evidence,
-            f"prototype {row.prototype}",
-            Text(why.shows(row) if why.known.shows else ""),
+            Text(why.shows(row)),
+            str(row.prototype),
             Text(names[row.label]),
             f"{row.similarity:.2f}",
             *adds,
