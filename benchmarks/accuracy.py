@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import multiprocessing
 import statistics
 import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, table, write
-from protgnn.training.recipe import Recipe, make_recipe
+from benchmarks.runs import MODELS, stored, trained
+from protgnn.training.recipe import Recipe, make_recipe, parse_settings
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
 PAPER = {  # Table 1: accuracy of the original GNN, of ProtGNN and of ProtGNN+
@@ -27,7 +27,6 @@ PAPER = {  # Table 1: accuracy of the original GNN, of ProtGNN and of ProtGNN+
     ("bbbp", "gin"): {"plain": 86.2, "prototypes": 86.5, "plus": 85.9},
     ("bbbp", "gat"): {"plain": 83.0, "prototypes": 85.9, "plus": 85.5},
 }
-MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
 OTHER_TASKS = {"fanout", "instance_nodes"}
 EVIDENCE = {
     "plus",
@@ -115,7 +114,7 @@ def main() -> None:
     parser.add_argument("--name", default="accuracy", help="results file")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
-    settings = dict(item.split("=", 1) for item in chosen.set)
+    settings = parse_settings(chosen.set)
     tasks: list[Task] = [
         (data, encoder, head, seed, chosen.recipe, settings)
         for data in chosen.data
@@ -123,14 +122,12 @@ def main() -> None:
         for head in chosen.heads
         for seed in range(SPLITS.get(data, 5))
     ]
-    path = RESULTS / f"{chosen.name}.json"
-    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    done = stored(RESULTS / f"{chosen.name}.json")
     left = [task for task in tasks if key_of(task) not in done]
-    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
-        for key, figures in pool.imap_unordered(run, left):
-            done[key] = figures
-            write(chosen.name, {"runs": done})
-            print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
+    for key, figures in trained(run, left, chosen.processes):
+        done[key] = figures
+        write(chosen.name, {"runs": done})
+        print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
     rows = summary(done, tasks)
     print(table(rows))
     write(chosen.name, {"summary": rows, "runs": done})

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
-import multiprocessing
 import statistics
 import tempfile
 import time
@@ -18,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.runs import cells, name_of, stored, trained
+from protgnn.training.recipe import parse_settings
 
 # Chosen on split 0, GCN, by its test figures: ROC AUC with 5 prototypes was 73.6 on csv and 77.5 on communities, with
 # 20 it is 79.3 and 77.0. Other splits are the fair ones to judge the choice by.
@@ -74,24 +74,13 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
     data, encoder, model, seed, settings = task
-    return " ".join([data, encoder, model, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
+    return name_of(data, encoder, model, seed, settings=settings)
 
 
 def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): means over the splits that are done."""
     rows = []
-    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for key, figures in done.items():
-        data, encoder, model, _, *settings = key.split(" ")
-        cells.setdefault((data, encoder, model, " ".join(settings)), []).append(figures)
-    for (data, encoder, model, changed), runs in sorted(cells.items()):
-        row: dict[str, Any] = {
-            "data": data,
-            "encoder": encoder,
-            "model": model,
-            "settings": changed,
-            "splits": len(runs),
-        }
+    for row, runs in cells(done):
         for name in FIGURES[:3]:
             row[name] = f"{100 * statistics.mean(one[name] for one in runs):.1f}"
         for name in FIGURES[3:]:
@@ -109,7 +98,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
-    settings = dict(item.split("=", 1) for item in chosen.set)
+    settings = parse_settings(chosen.set)
     tasks: list[Task] = [
         (data, encoder, model, seed, settings)
         for seed in range(chosen.splits)
@@ -117,14 +106,12 @@ def main() -> None:
         for encoder in chosen.encoders
         for model in chosen.models
     ]
-    path = RESULTS / "links.json"
-    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    done = stored(RESULTS / "links.json")
     left = [task for task in tasks if key_of(task) not in done]
-    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
-        for key, figures in pool.imap_unordered(run, left):
-            done[key] = figures
-            write("links", {"summary": summary(done), "runs": done, "machine": machine()})
-            print(f"{key}: AUC {figures['roc_auc']:.4f} in {figures['seconds']} s", flush=True)
+    for key, figures in trained(run, left, chosen.processes):
+        done[key] = figures
+        write("links", {"summary": summary(done), "runs": done, "machine": machine()})
+        print(f"{key}: AUC {figures['roc_auc']:.4f} in {figures['seconds']} s", flush=True)
     rows = summary(done)
     write("links", {"summary": rows, "runs": done, "machine": machine()})
     print(table(rows))

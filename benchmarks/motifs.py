@@ -10,13 +10,13 @@ random splits. Each run is stored as soon as it is done, so an interrupted bench
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import statistics
 import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.runs import name_of, stored, trained
+from protgnn.training.recipe import parse_settings
 
 SEEDS = 5
 DATA = {"ba-2motifs": "gin", "benzene": "gin", "motif-molecules:nitro": "gin"}
@@ -37,9 +37,9 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, dict[str, Any]
     start = time.perf_counter()
     parts = load_graphs(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, plus=True, seed=seed, split="random", **settings)
-    trained = train(Parts(parts.train, parts.valid, parts.test), recipe)
-    figures = {name: trained.scores["test"][name] for name in FIGURES}
-    found = motif_auc(trained.model, parts.test)
+    result = train(Parts(parts.train, parts.valid, parts.test), recipe)
+    figures = {name: result.scores["test"][name] for name in FIGURES}
+    found = motif_auc(result.model, parts.test)
     seconds = round(time.perf_counter() - start, 1)
     return key_of(task), {**figures, "motif_auc": statistics.mean(found), "graphs": len(found), "seconds": seconds}
 
@@ -47,7 +47,7 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, dict[str, Any]
 def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
     """The name under which a run is stored."""
     data, encoder, seed, settings = task
-    return " ".join([data, encoder, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
+    return name_of(data, encoder, seed, settings=settings)
 
 
 def main() -> None:
@@ -58,20 +58,18 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
-    settings = dict(item.split("=", 1) for item in chosen.set)
+    settings = parse_settings(chosen.set)
     tasks = [
         (data, chosen.encoder or DATA.get(data, "gin"), seed, settings)
         for data in chosen.data
         for seed in range(chosen.seeds)
     ]
-    path = RESULTS / "motifs.json"
-    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    done = stored(RESULTS / "motifs.json")
     left = [task for task in tasks if key_of(task) not in done]
-    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
-        for key, figures in pool.imap_unordered(run, left):
-            done[key] = figures
-            write("motifs", {"runs": done, "machine": machine()})
-            print(f"{key}: accuracy {figures['accuracy']:.4f}, AUC {figures['motif_auc']:.4f}", flush=True)
+    for key, figures in trained(run, left, chosen.processes):
+        done[key] = figures
+        write("motifs", {"runs": done, "machine": machine()})
+        print(f"{key}: accuracy {figures['accuracy']:.4f}, AUC {figures['motif_auc']:.4f}", flush=True)
     rows = []
     for data, encoder in dict.fromkeys(task[:2] for task in tasks):
         runs = [done[key_of(task)] for task in tasks if task[:2] == (data, encoder)]

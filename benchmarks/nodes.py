@@ -10,20 +10,19 @@ ranked by how much of the logit runs through them: ``motif_auc`` is the mean ROC
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import statistics
 import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.runs import MODELS, cells, name_of, stored, trained
+from protgnn.training.recipe import parse_settings
 
 PAPER = {  # Table 1, BA-Shapes
     "gcn": {"plain": 91.9, "prototypes": 95.7, "plus": 94.3},
     "gin": {"plain": 92.9, "prototypes": 95.2, "plus": 95.5},
     "gat": {"plain": 92.9, "prototypes": 93.4, "plus": 93.2},
 }
-MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
 FIGURES = ("accuracy", "prototype_error", "sum_error", "median_similarity", "evidence_error", "evidence_size")
 Task = tuple[str, str, str, int, dict[str, str]]
 
@@ -43,38 +42,27 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     start = time.perf_counter()
     parts = load(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
-    trained = train(Parts(parts.train, parts.valid, parts.test), recipe)
-    test = trained.scores["test"]
+    result = train(Parts(parts.train, parts.valid, parts.test), recipe)
+    test = result.scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
     if model == "plus":
-        figures["motif_auc"] = statistics.mean(motif_auc(trained.model, seen_by(trained.recipe, parts.test).apart()))
+        figures["motif_auc"] = statistics.mean(motif_auc(result.model, seen_by(result.recipe, parts.test).apart()))
     return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 
 
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
     data, encoder, model, seed, settings = task
-    return " ".join([data, encoder, model, str(seed), *(f"{key}={value}" for key, value in sorted(settings.items()))])
+    return name_of(data, encoder, model, seed, settings=settings)
 
 
 def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): mean ± std over the splits that are done."""
     rows = []
-    cells: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for key, figures in done.items():
-        data, encoder, model, _, *settings = key.split(" ")
-        cells.setdefault((data, encoder, model, " ".join(settings)), []).append(figures)
-    for (data, encoder, model, changed), runs in sorted(cells.items()):
+    for row, runs in cells(done):
         accuracy = [100 * one["accuracy"] for one in runs]
-        row: dict[str, Any] = {
-            "data": data,
-            "encoder": encoder,
-            "model": model,
-            "settings": changed,
-            "splits": len(runs),
-        }
         row["accuracy"] = f"{statistics.mean(accuracy):.1f} ± {statistics.pstdev(accuracy):.1f}"
-        row["paper"] = PAPER[encoder][model] if data.startswith("ba-shapes") else "-"
+        row["paper"] = PAPER[row["encoder"]][row["model"]] if row["data"].startswith("ba-shapes") else "-"
         for name, pick in (("prototype_error", max), ("sum_error", max), ("evidence_error", max)):
             row[name] = f"{pick(one[name] for one in runs):.1e}" if name in runs[0] else "-"
         auc = [one["motif_auc"] for one in runs if "motif_auc" in one]
@@ -93,7 +81,7 @@ def main() -> None:
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
-    settings = dict(item.split("=", 1) for item in chosen.set)
+    settings = parse_settings(chosen.set)
     tasks: list[Task] = [
         (data, encoder, model, seed, settings)
         for seed in range(chosen.splits)
@@ -102,14 +90,12 @@ def main() -> None:
         for model in chosen.models
         if not (encoder == "gat" and data.endswith(":constant"))
     ]
-    path = RESULTS / "nodes.json"
-    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    done = stored(RESULTS / "nodes.json")
     left = [task for task in tasks if key_of(task) not in done]
-    with multiprocessing.get_context("spawn").Pool(chosen.processes) as pool:
-        for key, figures in pool.imap_unordered(run, left):
-            done[key] = figures
-            write("nodes", {"summary": summary(done), "runs": done, "machine": machine()})
-            print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
+    for key, figures in trained(run, left, chosen.processes):
+        done[key] = figures
+        write("nodes", {"summary": summary(done), "runs": done, "machine": machine()})
+        print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
     rows = summary(done)
     write("nodes", {"summary": rows, "runs": done, "machine": machine()})
     print(table(rows))

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from benchmarks.outcome import machine, table, write
+from benchmarks.runs import MODELS
 from protgnn.explain.searched import searched_evidence
 from protgnn.graphs.datasets import load_graphs
 from protgnn.graphs.packed import GraphSet
@@ -31,7 +32,6 @@ from protgnn.training.state import TrainingState
 
 SLICE = 25  # epochs before the other model has its turn
 PAPER = {"plain": 177.9, "prototypes": 506.3, "plus": 632.7}
-MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
 SEARCHED = 32  # graphs on which the search of ProtGNN+* is timed
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
 import statistics
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks.accuracy import Task, key_of, run
 from benchmarks.outcome import RESULTS, machine, table
+from benchmarks.runs import stored, trained
 from protgnn.training.files import write_json
+from protgnn.training.recipe import parse_settings
 
 Point = dict[str, float]
 """Recipe keys and their values at one point of the sweep."""
@@ -20,7 +19,7 @@ Point = dict[str, float]
 
 def sweep(points: list[Point], chosen: argparse.Namespace, path: Path) -> None:
     """Train ProtGNN at every point on every split; each run is stored as soon as it is done."""
-    settings = dict(item.split("=", 1) for item in chosen.set)
+    settings = parse_settings(chosen.set)
     tasks: dict[str, tuple[str, Point]] = {}
     wanted: list[Task] = []
     for data in chosen.data:
@@ -30,9 +29,9 @@ def sweep(points: list[Point], chosen: argparse.Namespace, path: Path) -> None:
                 task: Task = (data, chosen.encoder, "prototypes", seed, chosen.recipe, {**settings, **values})
                 tasks[key_of(task)] = data, point
                 wanted.append(task)
-    done: dict[str, dict[str, Any]] = json.loads(path.read_text())["runs"] if path.exists() else {}
+    done = stored(path)
     left = [task for task in wanted if key_of(task) not in done]
-    for key, figures in _trained(left, chosen.processes):
+    for key, figures in trained(run, left, chosen.processes):
         data, point = tasks[key]
         done[key] = {"data": data, "encoder": chosen.encoder, **point, **figures}
         _write(path, tasks, done)
@@ -41,15 +40,6 @@ def sweep(points: list[Point], chosen: argparse.Namespace, path: Path) -> None:
     accuracies = ([100 * value for value in row["accuracy"]] for row in rows)
     shown = (f"{statistics.mean(values):.2f} ± {statistics.pstdev(values):.2f}" for values in accuracies)
     print(table([{**row, "accuracy": text} for row, text in zip(rows, shown, strict=True)]))
-
-
-def _trained(tasks: list[Task], processes: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The runs, as they are done; one process is this one."""
-    if processes == 1:
-        yield from map(run, tasks)
-        return
-    with multiprocessing.get_context("spawn").Pool(processes) as pool:
-        yield from pool.imap_unordered(run, tasks)
 
 
 def _write(path: Path, tasks: dict[str, tuple[str, Point]], done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
