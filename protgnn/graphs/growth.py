@@ -27,13 +27,11 @@ class Parts:
     """Parts of the graphs of a batch, those that are the same stored once.
 
     ``member [K, N]`` tells which nodes are in the part of their graph for question k; ``batch`` are the P different
-    parts as graphs of their own, their nodes being the nodes ``node`` of the original batch, and ``part [B, K]`` says
-    which of them answers question k for graph b.
+    parts as graphs of their own, and ``part [B, K]`` says which of them answers question k for graph b.
     """
 
     member: Tensor
     batch: Batch
-    node: Tensor
     part: Tensor
 
 
@@ -176,4 +174,4 @@ def cut_parts(batch: Batch, member: Tensor) -> Parts:
         targets=targets,
     )
     small.__dict__["hearing"] = Hearing(new_source, torch.from_numpy(ptr), torch.from_numpy(place))
-    return Parts(member, small, torch.from_numpy(node), torch.from_numpy(np.ascontiguousarray(part)))
+    return Parts(member, small, torch.from_numpy(np.ascontiguousarray(part)))

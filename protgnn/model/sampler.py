@@ -27,13 +27,6 @@ class Sampler(nn.Module):
         both = torch.stack([left[one] + right[other], left[other] + right[one]])  # [2, U, 64]
         return self._tail(both[:, :, None] + asked).mean(0)
 
-    def paired(self, z: Tensor, ends: Tensor, prototypes: Tensor, which: Tensor) -> Tensor:
-        """Logits of every edge for the one prototype of ``which [U]``: ``[N, H], [2, U], [K, H] → [U]``."""
-        left, right, asked = self._split(z, prototypes)
-        one, other = ends
-        both = torch.stack([left[one] + right[other], left[other] + right[one]])
-        return self._tail(both + asked[which]).mean(0)
-
     def _split(self, z: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, asked = torch.split_with_sizes(self.first.weight, self.widths, dim=1)
         return z @ left.t(), z @ right.t(), nn.functional.linear(prototypes, asked, self.first.bias)

@@ -78,20 +78,25 @@ def link_scores(logits: Tensor, y: Tensor) -> dict[str, float | None]:
     }
 
 
+@torch.no_grad()
+def similarities(model: GraphClassifier, graphs: Instances) -> Tensor:
+    """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
+    head = model.head
+    assert isinstance(head, PrototypeHead)
+    model.eval()
+    parts = [model.distances(batch) for batch in evaluation_batches(model, graphs)]
+    return similarity(torch.cat(parts), head.epsilon)
+
+
 UNFAMILIAR_SHARE = 0.01
 
 
-@torch.no_grad()
 def familiarity(model: GraphClassifier, valid: Instances) -> float:
     """The similarity to the nearest prototype that all but one in a hundred validation graphs reach.
 
     A graph below it is unlike anything the model was trained on, whatever class it is given.
     """
-    head = model.head
-    assert isinstance(head, PrototypeHead)
-    model.eval()
-    near = [similarity(model.distances(batch), head.epsilon) for batch in evaluation_batches(model, valid)]
-    return float(torch.cat(near).max(1).values.quantile(UNFAMILIAR_SHARE))
+    return float(similarities(model, valid).max(1).values.quantile(UNFAMILIAR_SHARE))
 
 
 @torch.no_grad()

@@ -36,9 +36,9 @@ from protgnn.search.tree import SearchSettings
 from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
-from protgnn.training.evaluate import predict_logits
+from protgnn.training.evaluate import predict_logits, similarities
 from protgnn.training.recipe import Recipe, anchored_epochs, epochs_of_patience, graphs_per_step, learning_epochs
-from protgnn.training.refine import idle_prototypes, refine, similarities
+from protgnn.training.refine import idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0

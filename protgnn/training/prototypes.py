@@ -12,7 +12,7 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.anchors import anchors_of
-from protgnn.training.refine import similarities
+from protgnn.training.evaluate import similarities
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from torch.nn.functional import cross_entropy
 
 from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead, similarity
-from protgnn.training.evaluate import evaluation_batches
+from protgnn.model.prototypes import PrototypeHead
+from protgnn.training.evaluate import similarities
 from protgnn.training.recipe import Recipe
 
 REFINE_LR = 0.01
@@ -52,16 +52,6 @@ def idle_prototypes(head: PrototypeHead, held: Tensor, y: Tensor) -> list[int]:
         if not trials or max(trials)[0] < floor:
             return [number for number in range(len(head.classes)) if number not in kept]
         kept.remove(-max(trials)[2])
-
-
-@torch.no_grad()
-def similarities(model: GraphClassifier, graphs: Instances) -> Tensor:
-    """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
-    head = model.head
-    assert isinstance(head, PrototypeHead)
-    model.eval()
-    parts = [model.distances(batch) for batch in evaluation_batches(model, graphs)]
-    return similarity(torch.cat(parts), head.epsilon)
 
 
 def _merit(logits: Tensor, y: Tensor) -> tuple[float, float]:

@@ -10,8 +10,9 @@ import torch
 
 from protgnn.model.prototypes import similarity
 from protgnn.training import loop
+from protgnn.training.evaluate import similarities
 from protgnn.training.recipe import make_recipe
-from protgnn.training.refine import idle_prototypes, similarities
+from protgnn.training.refine import idle_prototypes
 from protgnn.training.run import load_model
 from protgnn.training.train import Parts, train
 

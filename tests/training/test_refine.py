@@ -7,8 +7,9 @@ from torch.nn.functional import cross_entropy
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.average import WeightAverage
 from protgnn.training.build import build
+from protgnn.training.evaluate import similarities
 from protgnn.training.recipe import make_recipe
-from protgnn.training.refine import idle_prototypes, refine, similarities
+from protgnn.training.refine import idle_prototypes, refine
 
 
 def accuracy(held, weight, y):
