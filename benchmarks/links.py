@@ -16,13 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import cells, name_of, stored, trained
+from benchmarks.runs import MODELS, cells, name_of, stored, trained
 from protgnn.training.recipe import parse_settings
 
-# Chosen on split 0, GCN, by its test figures: ROC AUC with 5 prototypes was 73.6 on csv and 77.5 on communities, with
-# 20 it is 79.3 and 77.0. Other splits are the fair ones to judge the choice by.
-MANY = {"prototypes": 20}
-MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": MANY, "plus": {"plus": True, **MANY}}
 FIGURES = ("roc_auc", "average_precision", "accuracy", "prototype_error", "sum_error", "evidence_error")
 Task = tuple[str, str, str, int, dict[str, str]]
 

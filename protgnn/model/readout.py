@@ -36,7 +36,11 @@ def targets_read(name: ReadoutName) -> int:
 
 def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | None = None) -> Tensor:
     """``[N, H] → [B, H]`` by sum, mean or maximum over the present nodes, where a graph without any gives zeros; or the
-    embedding of the target; or of two targets the product, or both side by side, ``[B, 2 H]``."""
+    embedding of the target; or of two targets the product over √H, or both side by side, ``[B, 2 H]``.
+
+    The root is that of a scaled dot product. Without it the H products of a pair are so far from those of any other
+    that no prototype resembles it, and the similarities teach nothing.
+    """
     present = None if presence is None or presence.node is None else presence.node[:, None]
     if name not in READOUTS[0]:
         return _of_targets(name, x if present is None else x * present, batch)
@@ -59,7 +63,7 @@ def _of_targets(name: ReadoutName, x: Tensor, batch: Batch) -> Tensor:
         got = 0 if batch.targets is None else batch.targets.shape[1]
         raise ValueError(f"Expected {wanted} target nodes per graph for the readout {name} (got {got})")
     z = x[batch.targets]  # [B, T, H]
-    return z.prod(1) if name == "pair_product" else z.flatten(1)
+    return z.prod(1) / x.shape[1] ** 0.5 if name == "pair_product" else z.flatten(1)
 
 
 def _maximum(x: Tensor, batch: Batch, present: Tensor | None) -> Tensor:

@@ -18,8 +18,17 @@ def test_the_readout_of_a_target_is_its_embedding():
 def test_the_product_of_a_pair_knows_no_order_and_the_pair_side_by_side_does():
     x, batch = torch.randn(len(NETWORK), 4), NETWORK.whole(PAIRS)
     product, both = readout("pair_product", x, batch), readout("pair_concat", x, batch)
-    assert torch.equal(product[0], x[1] * x[2]) and torch.equal(product[0], product[1])
+    assert torch.equal(product[0], x[1] * x[2] / 2) and torch.equal(product[0], product[1])
     assert torch.equal(both[0], torch.cat([x[1], x[2]])) and torch.equal(both[1], torch.cat([x[2], x[1]]))
+
+
+@pytest.mark.parametrize("width", [4, 64, 1024])
+def test_products_of_pairs_are_as_near_each_other_in_wide_embeddings_as_in_narrow_ones(width):
+    x = torch.randn(len(NETWORK), width, generator=torch.Generator().manual_seed(0))
+    pairs = torch.arange(len(NETWORK)).reshape(-1, 2)
+    product = readout("pair_product", x, NETWORK.whole(pairs))
+    distance = (product[:-1] - product[1:]).square().sum(1)
+    assert float(distance.mean()) == pytest.approx(2, abs=0.3)
 
 
 @pytest.mark.parametrize("name", sum(READOUTS.values(), ()))
