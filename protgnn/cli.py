@@ -46,12 +46,15 @@ out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 EvidenceSource = Literal["model", "search"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
-Label = Annotated[str | None, typer.Option(help="CSV column with the class.")]
+TextColumn = Annotated[str | None, typer.Option("--text", help="CSV column with the sentences.")]
+Label = Annotated[str | None, typer.Option(help="CSV column, or comment of a CoNLL-U file, with the class.")]
 Task = Annotated[
     Literal["nodes", "links"] | None, typer.Option(help="Of a network: classify its nodes, or predict its links.")
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="The edges of a network have a direction.")]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip and count molecules that cannot be read.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Skip and count molecules and sentences that cannot be read.")
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
@@ -75,16 +78,19 @@ def data_list(as_json: Json = False) -> None:
             table.add_row(entry.name, entry.task, entry.description, "yes" if entry.available else "no")
     out.print(table)
     out.print(f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.")
-    out.print("What is not here: read from the folder that PROTGNN_DATA names, or (not benzene) downloaded.")
+    out.print("What is not here: read from the folder that PROTGNN_DATA names, or (not benzene, graph-…) downloaded.")
     out.print("Any other TUDataset or MoleculeNet name: downloaded where there is a network.")
-    out.print("Your own: a CSV of SMILES, a JSONL file of graphs, or a TU folder, by its path; a network as a folder")
-    out.print("with nodes.csv and edges.csv, or as a saved PyG Data (.pt, .safetensors).")
+    out.print(
+        "Your own: a CSV of SMILES or sentences, a CoNLL-U file, a JSONL file of graphs, or a TU folder, by its path;"
+    )
+    out.print("a network as a folder with nodes.csv and edges.csv, or as a saved PyG Data (.pt, .safetensors).")
 
 
 @data_app.command("show")
 def data_show(
     name: Annotated[str, typer.Argument(metavar="DATA", help="A name or a path.")],
     smiles: Smiles = None,
+    text: TextColumn = None,
     label: Label = None,
     skip_bad: SkipBad = False,
     task: Task = None,
@@ -94,7 +100,7 @@ def data_show(
     """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
     from protgnn.graphs.datasets import load
 
-    data = load(name, smiles=smiles, label=label, skip_bad=skip_bad, task=task, directed=directed)
+    data = load(name, smiles=smiles, text=text, label=label, skip_bad=skip_bad, task=task, directed=directed)
     figures = data.statistics()
     if as_json:
         described = {"name": data.name, "description": data.description, "origin": data.origin}
@@ -126,6 +132,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
     smiles: Smiles = None,
+    text: TextColumn = None,
     label: Label = None,
     skip_bad: SkipBad = False,
     task: Task = None,
@@ -135,6 +142,7 @@ def train(
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
     made = _recipe(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
     options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+    options |= {"text": text} if text else {}
     options |= {"task": task} if task else {}
     options |= {"directed": True} if directed else {}
     done = _train(data, options, made, out_folder, resume, overwrite)
@@ -153,6 +161,7 @@ def evaluate(
         str | None, typer.Argument(metavar="[DATA]", help="Labelled data; else the run's test part.")
     ] = None,
     smiles: Smiles = None,
+    text: TextColumn = None,
     label: Label = None,
     skip_bad: SkipBad = False,
     certificate: Annotated[
@@ -167,7 +176,7 @@ def evaluate(
     from protgnn.training.train import evaluate as score_on
 
     model, made = load_model(run)
-    columns: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
+    columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad}
     graphs = asked(made, "test" if data is None else data, **columns, labelled=True, say=_note)
     if data is not None and is_own_data(made, graphs):
         _note("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
@@ -188,10 +197,15 @@ def evaluate(
 def predict(
     run: RunFolder,
     source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="CSV or text of SMILES, one SMILES, JSONL, TU folder, network.")
+        str,
+        typer.Argument(
+            metavar="INPUT",
+            help="CSV or text of SMILES or sentences, a single one, JSONL, CoNLL-U, TU folder, network.",
+        ),
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV to write; else printed.")] = None,
     smiles: Smiles = None,
+    text: TextColumn = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
@@ -204,7 +218,7 @@ def predict(
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    graphs = asked(made, source, smiles=smiles, skip_bad=skip_bad, say=_note)
+    graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, say=_note)
     rows = predictions(model, graphs, Known.of(made))
     if as_json:
         _print_json(rows)
@@ -225,7 +239,8 @@ def predict(
 def explain(
     run: RunFolder,
     source: Annotated[
-        str, typer.Argument(metavar="INPUT", help="One SMILES, a node's id, a file of graphs, or train, valid or test.")
+        str,
+        typer.Argument(metavar="INPUT", help="One SMILES or sentence, a node's id, a file, or train, valid or test."),
     ],
     row: Annotated[int, typer.Option(help="Which graph of the input, from 0.")] = 0,
     output: Annotated[
@@ -238,6 +253,7 @@ def explain(
         typer.Option(help="model: what was computed; search: for a ProtGNN, the part most like each prototype."),
     ] = "model",
     smiles: Smiles = None,
+    text: TextColumn = None,
     as_json: Json = False,
 ) -> None:
     """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
@@ -247,7 +263,7 @@ def explain(
     if output is not None:
         check_suffix(output)
     theme_of(theme)
-    why = _reasoning(run, source, row, smiles, evidence)
+    why = _reasoning(run, source, row, {"smiles": smiles, "text": text}, evidence)
     if as_json:
         _print_json(why.to_json())
     elif output is None:
@@ -267,11 +283,12 @@ def report(
         Path | None, typer.Option("-o", "--output", help="HTML to write; else report.html in the run.")
     ] = None,
     smiles: Smiles = None,
+    text: TextColumn = None,
     label: Label = None,
     skip_bad: SkipBad = False,
 ) -> None:
     """Write one HTML page on what a model knows and how it decides.  Example: protgnn report runs/demo -o demo.html"""
-    path = _write_report(run, data, output, {"smiles": smiles, "label": label, "skip_bad": skip_bad})
+    path = _write_report(run, data, output, {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad})
     out.print(f"report: {path}", markup=False, soft_wrap=True)
 
 
@@ -335,16 +352,15 @@ def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str
 
 def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool) -> Run:
     from protgnn.graphs.datasets import load
-    from protgnn.graphs.network_datasets import NetworkDataset
     from protgnn.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
     from protgnn.training.run import DataCard, Run
     from protgnn.training.train import Parts, train_in
 
     read = load(data, **options)
-    if isinstance(read, NetworkDataset) and read.uses_given_split(recipe.model_fields_set):
+    if read.uses_given_split(recipe.model_fields_set):
         recipe = recipe.model_copy(update={"split": "given"})
-        _note("the parts are those of the split column; --set split=stratified draws others")
+        _note("the parts are those of the split column or comment; --set split=stratified draws others")
     dataset = read.with_split(recipe.split, recipe.seed)
     for note in dataset.notes:
         _note(note)
@@ -393,7 +409,11 @@ def _print_prototypes(run: Run) -> None:
 
 
 def _reasoning(
-    folder: Path, source: str, row: int = 0, smiles: str | None = None, evidence: EvidenceSource = "model"
+    folder: Path,
+    source: str,
+    row: int = 0,
+    columns: dict[str, Any] | None = None,
+    evidence: EvidenceSource = "model",
 ) -> Reasoning:
     from protgnn.explain.asked import asked, is_part
     from protgnn.explain.own_data import own_data, own_part
@@ -410,7 +430,7 @@ def _reasoning(
         everything = own_data(run)
         graphs, train = own_part(run, source, everything), own_part(run, "train", everything)
     else:
-        graphs = asked(run, source, smiles=smiles, say=_note)
+        graphs = asked(run, source, **(columns or {}), say=_note)
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} rows: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]

@@ -30,13 +30,15 @@ def asked(
     source: str,
     *,
     smiles: str | None = None,
+    text: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
     labelled: bool = False,
     say: Say | None = None,
 ) -> Instances:
     """The instances that a text means to a run: a part of its own data, a dataset's name, a file or folder, or what
-    it says itself, a SMILES or the id of a node (of two, with a comma between) in the network that was trained on.
+    it says itself, a SMILES, a sentence or the id of a node (of two, with a comma between) in the network that was
+    trained on.
 
     ``labelled`` asks for those with a label only; ``say`` is told what was skipped or mended.
     """
@@ -62,7 +64,7 @@ def asked(
         data = own_data(run)
         if isinstance(data, NetworkDataset):
             return seen_by(run.recipe, _named_targets(data, source, targets))
-    return read_for_prediction(source, run.schema, smiles=smiles, label=label, skip_bad=skip_bad, say=say)
+    return read_for_prediction(source, run.schema, smiles=smiles, text=text, label=label, skip_bad=skip_bad, say=say)
 
 
 def is_part(source: str) -> TypeGuard[Part]:

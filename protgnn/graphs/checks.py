@@ -1,7 +1,8 @@
 """Checks at the door, once: what comes in is mended or refused here, so that the inside can trust it.
 
 What leaves is canonical: undirected (both directions stored), no self-loops, no duplicate edges, the edges of a
-graph sorted by (target, source), features float32, classes numbered from 0 and named.
+graph sorted by (target, source), features float32 or, if they came so, of half precision, classes
+numbered from 0 and named.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ def _owner(pointer: Tensor, row: int) -> int:
 
 def _not_finite(values: Tensor) -> tuple[int, int] | None:
     """Row and column of the first NaN or infinity."""
-    if bool(values.sum().isfinite()):  # one pass without a mask as large as the features; either would spoil the sum
-        return None
+    if not values.numel() or all(bool(extreme.isfinite()) for extreme in values.aminmax()):
+        return None  # found without a mask as large as the features
     bad = (~values.isfinite()).nonzero()
     return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
 
@@ -74,7 +75,7 @@ def _checked_nodes(graphs: GraphSet) -> GraphSet:
     names = graphs.schema.node_features or tuple(f"x{column}" for column in range(graphs.x.shape[1]))
     if len(names) != graphs.x.shape[1]:
         raise DataError(f"Expected {len(names)} node features, as named in the schema (got {graphs.x.shape[1]})")
-    x = graphs.x.to(torch.float32)
+    x = graphs.x if graphs.x.dtype == torch.float16 else graphs.x.to(torch.float32)
     place = _not_finite(x)
     if place is not None:
         node, column = place

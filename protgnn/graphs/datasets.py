@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
+from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
 from protgnn.graphs.network_datasets import NetworkDataset, Task, is_network, network_dataset, read_network
 from protgnn.graphs.network_files import NetworkData
@@ -21,6 +22,7 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import Split, SplitKind, split
 from protgnn.graphs.summary import fingerprint, statistics
+from protgnn.graphs.text_files import ending, title
 
 __all__ = [
     "Dataset",
@@ -35,7 +37,7 @@ __all__ = [
 ]
 
 DATA_VARIABLE = "PROTGNN_DATA"
-SUFFIXES = (".csv", ".tsv", ".jsonl")
+SUFFIXES = (".csv", ".tsv", ".jsonl", *PARSED_SUFFIXES)
 _BENZENE = "c1ccccc1"
 
 
@@ -43,7 +45,8 @@ _BENZENE = "c1ccccc1"
 class Dataset:
     """Checked graphs with their story and a split.
 
-    ``split_`` is the split in use; until ``with_split`` chose one it is stratified, 80/10/10, seed 0.
+    ``split_`` is the split in use; until ``with_split`` chose one it is stratified, 80/10/10, seed 0, or the one that
+    came with the data where that is the standard, which everybody scores on.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Dataset:
     given_split: Split | None = None
     notes: list[str] = field(default_factory=list)
     chosen_split: Split | None = None
+    standard_split: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -75,7 +79,8 @@ class Dataset:
     @cached_property
     def split_(self) -> Split:
         """The split in use."""
-        return self.chosen_split or split(self.graphs, "stratified", 0)
+        standard = self.given_split if self.standard_split else None
+        return self.chosen_split or standard or split(self.graphs, "stratified", 0)
 
     @property
     def train(self) -> GraphSet:
@@ -91,6 +96,10 @@ class Dataset:
     def test(self) -> GraphSet:
         """The graphs to report on."""
         return self.graphs[self.split_.test]
+
+    def uses_given_split(self, chosen: set[str]) -> bool:
+        """Whether the split that came with the data is meant, given the recipe keys that a user has chosen."""
+        return self.standard_split and self.given_split is not None and "split" not in chosen
 
     def with_split(self, kind: SplitKind | Literal["given"], seed: int = 0) -> Dataset:
         """The same dataset split otherwise; ``given`` is the split that came with the data."""
@@ -130,46 +139,50 @@ class _Read:
     graphs: GraphSet
     notes: list[str] = field(default_factory=list)
     given_split: Split | None = None
+    standard_split: bool = False
 
 
 def load(
     name: str | Path,
     *,
     smiles: str | None = None,
+    text: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
     task: Task | None = None,
     directed: bool = False,
 ) -> Dataset | NetworkDataset:
-    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES, JSONL file, TU folder, folder
-    with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
+    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES or sentences, CoNLL-U file, JSONL
+    file, TU folder, folder with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
 
-    ``smiles`` and ``label`` name the columns of a CSV; ``skip_bad`` skips and counts rows that cannot be read. Of a
-    network, ``task`` says whether its nodes or its links are asked about, and ``directed`` that edges have a direction.
+    ``smiles`` or ``text``, and ``label`` name the columns of a CSV (of a CoNLL-U file, ``label`` names the comment);
+    ``skip_bad`` skips and counts rows that cannot be read. Of a network, ``task`` says whether its nodes or its links
+    are asked about, and ``directed`` that edges have a direction.
     """
-    text = str(name)
-    path, networks = existing_path(text), node_datasets()
-    if path is None and text.lower() not in _known() and text.lower() not in networks:
-        path = _in_data_folder(text)
-        if path is None and _looks_like_path(text):
-            raise DataError(f"{text}: there is no such file or folder")
-    if path is None and text.lower() in networks:
-        known = networks[text.lower()]
+    asked = str(name)
+    path, networks = existing_path(asked), node_datasets()
+    if path is None and asked.lower() not in _known() and asked.lower() not in networks:
+        path = _in_data_folder(asked)
+        if path is None and _looks_like_path(asked):
+            raise DataError(f"{asked}: there is no such file or folder")
+    if path is None and asked.lower() in networks:
+        known = networks[asked.lower()]
         data = NetworkData(known.make(0))
-        return network_dataset(text.lower(), data, task, known.description, known.origin)
+        return network_dataset(asked.lower(), data, task, known.description, known.origin)
     if path is not None and is_network(path):
         return network_dataset(path.stem, read_network(path, label, directed), task, "Your own data", str(path))
     if task is not None or directed:
-        raise DataError(f"{text} holds graphs, which get a label as a whole: leave --task and --directed out")
+        raise DataError(f"{asked} holds graphs, which get a label as a whole: leave --task and --directed out")
     if path is not None:
-        read = _read_path(path, smiles, label, skip_bad)
-        title, description, origin = path.stem, "Your own data", str(path)
+        read = _read_path(path, smiles, text, label, skip_bad)
+        called, description, origin = title(path), "Your own data", str(path)
     else:
-        entry = _known().get(text.lower()) or _downloadable(text, label)
+        entry = _known().get(asked.lower()) or _downloadable(asked, label)
         read = entry.read()
-        title, description, origin = text.lower(), entry.description, entry.origin
+        called, description, origin = asked.lower(), entry.description, entry.origin
     graphs, notes = check(read.graphs, training=True)
-    return Dataset(title, graphs, description, origin, read.given_split, [*read.notes, *notes])
+    given, notes = read.given_split, [*read.notes, *notes]
+    return Dataset(called, graphs, description, origin, given, notes, standard_split=read.standard_split)
 
 
 def load_graphs(name: str | Path) -> Dataset:
@@ -180,13 +193,17 @@ def load_graphs(name: str | Path) -> Dataset:
     return data
 
 
-def read_csv(path: str | Path, smiles: str | None = None, label: str | None = None, skip_bad: bool = False) -> Dataset:
-    """A dataset from a CSV of SMILES with a label; the columns are guessed where they are not named."""
-    from protgnn.graphs.smiles_files import read_csv as read
-
-    graphs, notes = read(path, smiles, label, skip_bad)
-    graphs, more = check(graphs, training=True)
-    return Dataset(Path(path).stem, graphs, "Your own data", str(path), None, [*notes, *more])
+def read_csv(
+    path: str | Path,
+    smiles: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    text: str | None = None,
+) -> Dataset:
+    """A dataset from a CSV of SMILES or sentences with a label; the columns are guessed where they are not named."""
+    read = _read_csv(Path(path), smiles, text, label, skip_bad)
+    graphs, more = check(read.graphs, training=True)
+    return Dataset(Path(path).stem, graphs, "Your own data", str(path), None, [*read.notes, *more])
 
 
 def catalogue() -> list[Entry]:
@@ -236,6 +253,20 @@ def _known() -> dict[str, _Known]:
             "Sanchez-Lengeling et al. 2020, as distributed by GraphXAI",
             _benzene,
             lambda: _in_data_folder("benzene") is not None,
+        ),
+        "graph-sst2": _Known(
+            "2-class sentences",
+            "70 042 phrases of film reviews as dependency trees, positive or negative",
+            "Socher et al. 2013, parsed",
+            partial(_sentences, "graph-sst2"),
+            lambda: _in_data_folder("graph-sst2") is not None,
+        ),
+        "graph-twitter": _Known(
+            "3-class sentences",
+            "6 940 tweets as dependency trees, positive, neutral or negative about a target",
+            "Dong et al. 2014, parsed",
+            partial(_sentences, "graph-twitter"),
+            lambda: _in_data_folder("graph-twitter") is not None,
         ),
     }
     for task in TASKS:
@@ -297,6 +328,13 @@ def _benzene() -> _Read:
     return _Read(_renamed(graphs, {"0": "no benzene", "1": "benzene"}), notes)
 
 
+def _sentences(name: str) -> _Read:
+    found = _in_data_folder(name)
+    if found is None:
+        raise DataError(f"{name} is not on this machine: set {DATA_VARIABLE} to a folder that holds {name}.conllu.gz")
+    return _read_path(found, None, None, None, False)
+
+
 def _renamed(graphs: GraphSet, names: dict[str, str]) -> GraphSet:
     class_names = tuple(names.get(name, name) for name in graphs.schema.class_names)
     return replace(graphs, schema=replace(graphs.schema, class_names=class_names))
@@ -332,21 +370,35 @@ def _molecule_net(name: str, label: str | None) -> _Read:
     return _Read(*read(download_molecules(name, DATA_VARIABLE), label=label, skip_bad=True))
 
 
-def _read_path(path: Path, smiles: str | None, label: str | None, skip_bad: bool) -> _Read:
+def _read_path(path: Path, smiles: str | None, text: str | None, label: str | None, skip_bad: bool) -> _Read:
+    from protgnn.graphs.conllu import read_conllu
     from protgnn.graphs.jsonl import read_jsonl
-    from protgnn.graphs.smiles_files import read_csv as read
     from protgnn.graphs.tu import read_tu
 
-    suffix = path.suffix.lower()
+    suffix = ending(path)
     if path.is_dir():
         return _Read(*read_tu(path))
     if suffix in (".csv", ".tsv"):
-        return _Read(*read(path, smiles, label, skip_bad))
+        return _read_csv(path, smiles, text, label, skip_bad)
     if suffix == ".jsonl":
         return _Read(read_jsonl(path))
+    if suffix in PARSED_SUFFIXES:
+        return _Read(*read_conllu(path, label, skip_bad), standard_split=True)
     raise DataError(
         f"{path}: expected a file that ends in {', '.join(SUFFIXES)}, a TU folder or a network (got {suffix or 'none'})"
     )
+
+
+def _read_csv(path: Path, smiles: str | None, text: str | None, label: str | None, skip_bad: bool) -> _Read:
+    from protgnn.graphs.raw_inputs import chosen_kind
+    from protgnn.graphs.sentence_files import TEXT
+    from protgnn.graphs.sentence_files import read_csv as read_sentences
+    from protgnn.graphs.smiles_files import SMILES
+    from protgnn.graphs.smiles_files import read_csv as read_molecules
+
+    if chosen_kind(path, {SMILES: smiles, TEXT: text}) is TEXT:
+        return _Read(*read_sentences(path, text, label, skip_bad))
+    return _Read(*read_molecules(path, smiles, label, skip_bad))
 
 
 def _in_data_folder(name: str) -> Path | None:
@@ -359,10 +411,10 @@ def _in_data_folder(name: str) -> Path | None:
         raise DataError(f"{DATA_VARIABLE} is set to {place}, which is no folder: mend or unset it")
     wanted = name.lower()
     for path in sorted(folder.iterdir()):
-        if path.name.lower() == wanted or (path.stem.lower() == wanted and path.suffix.lower() in SUFFIXES):
+        if path.name.lower() == wanted or (title(path).lower() == wanted and ending(path) in SUFFIXES):
             return path
     return None
 
 
 def _looks_like_path(text: str) -> bool:
-    return os.sep in text or Path(text).suffix.lower() in (*SUFFIXES, ".smi", ".txt")
+    return os.sep in text or ending(Path(text)) in (*SUFFIXES, ".smi", ".txt")

@@ -11,11 +11,16 @@ from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
+from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
+from protgnn.graphs.conllu import read_conllu
 from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
+from protgnn.graphs.text_files import ending
+from protgnn.graphs.word_features import FEATURIZER
 
-_SMILES_SUFFIXES = (".csv", ".tsv", ".smi", ".txt")
+_RAW_SUFFIXES = (".csv", ".tsv", ".smi", ".txt")
+_SUFFIXES = (*_RAW_SUFFIXES, ".jsonl", *PARSED_SUFFIXES)
 
 
 def read_for_prediction(
@@ -23,23 +28,26 @@ def read_for_prediction(
     schema: Schema,
     *,
     smiles: str | None = None,
+    text: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
     say: Callable[[str], None] | None = None,
 ) -> GraphSet:
-    """Graphs of a CSV of SMILES, a text of one SMILES per line, one SMILES, a JSONL file or a TU folder.
+    """Graphs of a CSV of SMILES or sentences, a text with one per line, a single one, a JSONL or CoNLL-U file or a TU
+    folder.
 
-    Labels are kept where there are any, and must then be classes of the schema. ``say`` is told what was skipped
-    or mended.
+    ``smiles`` or ``text``, and ``label`` name the columns of a CSV. Labels are kept where there are any, and must then
+    be classes of the schema. ``say`` is told what was skipped or mended.
     """
-    text = str(source)
-    path = existing_path(text)
+    given = str(source)
+    path = existing_path(given)
+    _check_options(schema, smiles, text)
     if path is not None:
-        graphs, notes = _read(path, schema, smiles, label, skip_bad)
-    elif Path(text).suffix.lower() in (*_SMILES_SUFFIXES, ".jsonl"):
-        raise DataError(f"{text}: there is no such file")
+        graphs, notes = _read(path, schema, smiles or text, label, skip_bad)
+    elif ending(Path(given)) in _SUFFIXES:
+        raise DataError(f"{given}: there is no such file")
     else:
-        graphs, notes = _read_one(text, schema), []
+        graphs, notes = _read_one(given, schema), []
     graphs, more = check(conform(graphs, schema), training=False)
     if say is not None:
         for note in (*notes, *more):
@@ -103,40 +111,83 @@ def existing_path(text: str) -> Path | None:
 
 
 def _read(
-    path: Path, schema: Schema, smiles: str | None, label: str | None, skip_bad: bool
+    path: Path, schema: Schema, column: str | None, label: str | None, skip_bad: bool
 ) -> tuple[GraphSet, list[str]]:
+    from protgnn.graphs import sentence_files, smiles_files
     from protgnn.graphs.jsonl import read_jsonl
-    from protgnn.graphs.smiles_files import read_csv, read_smi
     from protgnn.graphs.tu import read_tu
 
-    suffix = path.suffix.lower()
+    suffix = ending(path)
     if path.is_dir():
         return read_tu(path, schema)
     if suffix == ".jsonl":
         return read_jsonl(path, schema.class_names), []
-    if suffix not in _SMILES_SUFFIXES:
-        kinds = ", ".join((*_SMILES_SUFFIXES, ".jsonl"))
+    if suffix in PARSED_SUFFIXES:
+        _check_takes_sentences(str(path), schema)
+        return read_conllu(path, label, skip_bad, schema.class_names)[:2]
+    if suffix not in _RAW_SUFFIXES:
+        kinds = ", ".join(_SUFFIXES)
         raise DataError(f"{path}: expected a file that ends in {kinds}, or a TU folder (got {suffix or 'no ending'})")
+    if schema.kind == "sentence" and suffix != ".smi":
+        _check_takes_sentences(str(path), schema)
+        if suffix == ".txt":
+            return sentence_files.read_lines(path, skip_bad)
+        return sentence_files.read_csv(path, column, label, skip_bad, classes=schema.class_names)
     _check_takes_smiles(str(path), schema)
     if suffix in (".smi", ".txt"):
-        return read_smi(path, skip_bad)
-    return read_csv(path, smiles, label, skip_bad, classes=schema.class_names)
+        return smiles_files.read_smi(path, skip_bad)
+    return smiles_files.read_csv(path, column, label, skip_bad, classes=schema.class_names)
 
 
 def _read_one(text: str, schema: Schema) -> GraphSet:
     from protgnn.graphs.molecules import from_smiles, parse, quiet, shorten
+    from protgnn.graphs.sentence_files import read_sentence
 
     with quiet():
         readable = parse(text) is not None
+    if schema.kind == "sentence":
+        if readable and not text.isalpha():  # a word may be spelt with the letters of elements
+            raise DataError(
+                f"{shorten(text)} is a SMILES, and this model was trained on sentences: give it one of those"
+            )
+        _check_takes_sentences(shorten(text), schema)
+        return read_sentence(text)
     if not readable:
-        raise DataError(f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: check the spelling")
+        raise DataError(
+            f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: check the spelling"
+            + (f". This model was trained on {schema.kind}s, not on sentences" if len(text.split()) > 1 else "")
+        )
     _check_takes_smiles(text, schema)
     return from_smiles([text])
 
 
+def _check_options(schema: Schema, smiles: str | None, text: str | None) -> None:
+    """Refuse the name of a column that files for this model do not have."""
+    for option, given, kind in (("smiles", smiles, "molecule"), ("text", text, "sentence")):
+        if given is not None and schema.kind != kind:
+            raise DataError(f"This model was trained on {schema.kind}s: leave --{option} out, which is for {kind}s")
+
+
 def _check_takes_smiles(source: str, schema: Schema) -> None:
+    if schema.kind == "sentence":
+        raise DataError(f"{source}: this model was trained on sentences, and takes no SMILES")
     if schema.featurizer != "molecule":
         raise DataError(
             f"{source}: this model was trained on graphs whose features came with them, and SMILES have none: "
             "give it a JSONL file or a TU folder made like its training data"
+        )
+
+
+def _check_takes_sentences(source: str, schema: Schema) -> None:
+    if schema.kind != "sentence":
+        raise DataError(f"{source}: this model was trained on {schema.kind}s, and takes no sentences")
+    if schema.featurizer == "given":
+        raise DataError(
+            f"{source}: this model was trained on sentences whose features came with them: "
+            "give it a JSONL file made like its training data"
+        )
+    if schema.featurizer != FEATURIZER:
+        raise DataError(
+            f"{source}: this model was trained with the word vectors {schema.featurizer!r}, here are {FEATURIZER!r}: "
+            "use the version of protgnn that it was trained with"
         )

@@ -39,6 +39,11 @@ def offsets(counts: Tensor) -> Tensor:
     return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
+def full_precision(x: Tensor) -> Tensor:
+    """Features as encoders want them: those of half precision made float32."""
+    return x.float() if x.dtype == torch.float16 else x
+
+
 def reverse_edges(edge_index: Tensor, num_nodes: int) -> Tensor:
     """Where each edge of ``[2, E]`` stands in the other direction, ``[E]``; both directions must be there."""
     source, target = edge_index.cpu().numpy()
@@ -151,6 +156,8 @@ class GraphSet:
     ``node_ptr [G + 1]``, ``edge_ptr [G + 1]``, ``edge_attr [E, D]``, ``y [G]``, ``targets [G, T]`` with T = 1 for
     node and 2 for link tasks, ``node_truth [N]`` true for nodes of the known motif, ``names`` one text per graph.
 
+    ``x`` may be of half precision where there is much of it; batches are float32 in any case.
+
     A graph that was taken out of a larger one may say so: ``origin [N]`` is the number that a node has there, and
     ``outside [N]`` how many of those it hears were left behind. A graph without them stands alone.
     """
@@ -206,7 +213,7 @@ class GraphSet:
         edges = ragged_arange(self.edge_ptr[chosen], edge_counts)
         return replace(
             self,
-            x=self.x[nodes],
+            x=self._features(chosen, nodes),
             edge_index=self.edge_index[:, edges],
             node_ptr=offsets(node_counts),
             edge_ptr=offsets(edge_counts),
@@ -238,6 +245,12 @@ class GraphSet:
             raise IndexError(f"Expected graph numbers below {len(self)} (got {int(chosen[outside][0])})")
         return torch.where(chosen < 0, chosen + len(self), chosen)
 
+    def _features(self, chosen: Tensor, nodes: Tensor) -> Tensor:
+        """The features of some graphs; of most graphs, if they stand side by side, without a second copy in memory."""
+        if 2 * len(chosen) > len(self) and bool((chosen.diff() == 1).all()):
+            return self.x[int(self.node_ptr[chosen[0]]) : int(self.node_ptr[chosen[-1] + 1])]
+        return self.x[nodes]
+
     def batch(self, index: Tensor | None = None) -> Batch:
         """The graphs of ``index [B]`` (all if none) as one batch, without a Python step per graph."""
         if index is None:
@@ -248,7 +261,7 @@ class GraphSet:
         edges = ragged_arange(self.edge_ptr[:-1][index], edge_counts)
         first = node_counts.cumsum(0) - node_counts
         return Batch(
-            x=self.x.index_select(0, nodes),
+            x=full_precision(self.x.index_select(0, nodes)),
             edge_index=self.edge_index.index_select(1, edges) + first.repeat_interleave(edge_counts),
             node_graph=torch.arange(len(index)).repeat_interleave(node_counts),
             num_graphs=len(index),
@@ -260,7 +273,7 @@ class GraphSet:
 
     @cached_property
     def _as_one(self) -> Batch:
-        """All graphs as one batch: what contiguous batches are cut from."""
+        """All graphs as one batch, its features as they are stored: what contiguous batches are cut from."""
         first = self.node_ptr[:-1]
         return Batch(
             x=self.x,
@@ -279,7 +292,7 @@ class GraphSet:
         node_start, node_stop = int(self.node_ptr[start]), int(self.node_ptr[stop])
         edge_start, edge_stop = int(self.edge_ptr[start]), int(self.edge_ptr[stop])
         batch = Batch(
-            x=whole.x[node_start:node_stop],
+            x=full_precision(whole.x[node_start:node_stop]),
             edge_index=whole.edge_index[:, edge_start:edge_stop] - node_start,
             node_graph=whole.node_graph[node_start:node_stop] - start,
             num_graphs=stop - start,

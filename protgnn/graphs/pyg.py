@@ -9,7 +9,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from protgnn.errors import DataError
-from protgnn.graphs.packed import GraphSet, offsets
+from protgnn.graphs.packed import GraphSet, full_precision, offsets
 from protgnn.graphs.schema import Schema
 
 
@@ -58,7 +58,7 @@ def unpack(graphs: GraphSet) -> list[Data]:
     for number in range(len(graphs)):
         nodes = slice(int(graphs.node_ptr[number]), int(graphs.node_ptr[number + 1]))
         edges = slice(int(graphs.edge_ptr[number]), int(graphs.edge_ptr[number + 1]))
-        item = Data(x=graphs.x[nodes], edge_index=graphs.edge_index[:, edges])
+        item = Data(x=full_precision(graphs.x[nodes]), edge_index=graphs.edge_index[:, edges])
         if graphs.edge_attr is not None:
             item.edge_attr = graphs.edge_attr[edges]
         if graphs.y is not None:

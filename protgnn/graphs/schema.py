@@ -12,8 +12,8 @@ Kind = Literal["molecule", "sentence", "graph"]
 class Schema:
     """Names of classes and feature columns, and how raw input becomes features.
 
-    ``featurizer`` is ``"molecule"`` where SMILES can be turned into graphs of this schema, and ``"given"``
-    where the numbers came with the graphs.
+    ``featurizer`` is ``"molecule"`` where SMILES can be turned into graphs of this schema, ``"sentence:…"`` where
+    sentences can, with the name of the word vectors, and ``"given"`` where the numbers came with the graphs.
     """
 
     kind: Kind = "graph"

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.graphs.packed import Batch, GraphSet, full_precision
 from protgnn.model.prototypes import similarity, squared_distances
 from protgnn.search.bitsets import to_matrix
 
@@ -69,7 +69,7 @@ class Cutter:
         if self._targets is not None:
             targets = torch.from_numpy(number[np.arange(len(owner))[:, None], self._targets[owner]])
         return Batch(
-            x=self._x[torch.from_numpy(nodes)],
+            x=full_precision(self._x[torch.from_numpy(nodes)]),
             edge_index=torch.from_numpy(np.stack([source, target])),
             node_graph=torch.from_numpy(subgraph),
             num_graphs=len(owner),

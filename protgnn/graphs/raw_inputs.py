@@ -1,0 +1,177 @@
+"""Files of raw inputs, SMILES or sentences, with or without labels: finding columns, and the rows that are sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from protgnn.errors import DataError
+from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
+from protgnn.graphs.tables import listed, named_column, read_table, unique_column
+from protgnn.graphs.text_files import read_text
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_SHOWN = 5  # skipped rows named in a note
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class RawKind:
+    """A kind of raw input: its name in messages, the option that names its column, and the names a column may have."""
+
+    what: str
+    option: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a file: where it is, what it says, and what is wrong with it if anything is."""
+
+    line: int
+    text: str
+    label: str | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All rows of a file, and whether their labels stand in a column that is surely one of labels."""
+
+    path: Path
+    rows: list[Row]
+    labelled: bool = False
+    surely: bool = False
+
+    def sound(
+        self, read: Callable[[str], Read | None], fault: Callable[[str], str], skip_bad: bool
+    ) -> tuple[list[Row], list[Read], list[str]]:
+        """The rows that can be used, what ``read`` makes of them, and notes; the first that cannot is an error unless
+        such rows may be skipped."""
+        kept: list[Row] = []
+        found: list[Read] = []
+        bad: list[int] = []
+        for row in self.rows:
+            made = None if row.fault else read(row.text)
+            if made is not None:
+                kept.append(row)
+                found.append(made)
+            elif skip_bad:
+                bad.append(row.line)
+            else:
+                raise DataError(
+                    f"{self.path} line {row.line}: {row.fault or fault(row.text)}. Mend or remove the row, "
+                    "or skip all such rows with --skip-bad (skip_bad=True in Python)"
+                )
+        if not kept:
+            total = len(self.rows)
+            raise DataError(
+                f"{self.path}: none of its {total} rows can be used: check that the right columns were chosen"
+            )
+        return kept, found, [skipped(self.path, "rows", len(self.rows), bad)] if bad else []
+
+    def classes(self, kept: Sequence[Row], classes: tuple[str, ...] | None) -> tuple[Tensor | None, tuple[str, ...]]:
+        """Classes ``[G]`` of the rows that are kept, and their names; with ``classes`` they must be among those."""
+        texts = [row.label or "" for row in kept]
+
+        def where(place: int) -> str:
+            return f"{self.path} line {kept[place].line}"
+
+        if self.labelled and classes is None:
+            return to_classes(texts, where)
+        names = classes or ()
+        if not self.labelled or any(map(is_missing, texts)):
+            return None, names
+        try:
+            return to_known_classes(texts, names, where), names
+        except DataError:
+            if self.surely:
+                raise
+            return None, names  # it was only a guess that this column holds labels
+
+
+def csv_rows(path: Path, kind: RawKind, column: str | None, label: str | None, label_needed: bool) -> Rows:
+    """The rows of a CSV; ``column`` and ``label`` name its columns, and without them they are guessed."""
+    header, body = read_table(path)
+    text_at = _text_column(path, header, kind, column)
+    label_at = _label_column(path, header, text_at, label, label_needed)
+    rows = [_row(line, cells, len(header), text_at, label_at, label_needed) for line, cells in body]
+    labelled = label_at is not None
+    surely = label is not None or (label_at is not None and header[label_at].strip().lower() in LABEL_COLUMNS)
+    return Rows(path, rows, labelled, surely)
+
+
+def line_rows(path: Path, kind: RawKind) -> Rows:
+    """The lines of a text, each a row without a label; blank ones are passed over."""
+    rows = [Row(number, text) for number, text in enumerate(read_text(path).split("\n"), 1) if text.strip()]
+    if not rows:
+        raise DataError(f"{path} has no {kind.what}: write one per line")
+    return Rows(path, rows)
+
+
+def chosen_kind(path: Path, columns: Mapping[RawKind, str | None]) -> RawKind:
+    """Which kind of raw input a CSV holds: that whose column a user names, or the first whose column can be guessed."""
+    named = [kind for kind, column in columns.items() if column is not None]
+    if len(named) > 1:
+        raise DataError(f"{path}: choose the column with one of {' or '.join(f'`{kind.option}`' for kind in named)}")
+    if named:
+        return named[0]
+    header = read_table(path)[0]
+    for kind in columns:
+        if any(name.lower() in kind.columns for name in header):
+            return kind
+    raise DataError(
+        f"{path} line 1: which column holds the {' or '.join(kind.what for kind in columns)}? Expected a header with a "
+        f"column {' or '.join(f'`{kind.columns[0]}`' for kind in columns)} (got the columns {listed(header)}): "
+        f"choose one with {' or '.join(f'`{kind.option}`' for kind in columns)}"
+    )
+
+
+def skipped(path: Path, what: str, total: int, bad: Sequence[int]) -> str:
+    """The note on what was skipped, by the lines where it begins."""
+    shown = ", ".join(str(line) for line in bad[:_SHOWN])
+    more = ", …" if len(bad) > _SHOWN else ""
+    return f"Skipped {len(bad)} of {total} {what} of {path.name} that cannot be used (lines {shown}{more})"
+
+
+def _text_column(path: Path, header: list[str], kind: RawKind, name: str | None) -> int:
+    if name is not None:
+        return named_column(path, header, name, kind.option)
+    for known in kind.columns:
+        found = [column for column in header if column.lower() == known]
+        if found:
+            return unique_column(path, header, found[0])
+    raise DataError(
+        f"{path} line 1: which column holds the {kind.what}? Expected a header with a column `{kind.columns[0]}` "
+        f"(got the columns {listed(header)}): choose one with `{kind.option}`"
+    )
+
+
+def _label_column(path: Path, header: list[str], text_at: int, name: str | None, required: bool) -> int | None:
+    if name is not None:
+        return named_column(path, header, name, "label")
+    others = [column for place, column in enumerate(header) if place != text_at]
+    found = [column for column in others if column.lower() in LABEL_COLUMNS]
+    if len(set(found)) == 1:
+        return unique_column(path, header, found[0])
+    if len(others) == 1:
+        return header.index(others[0])
+    if not required:
+        return None
+    raise DataError(
+        f"{path} line 1: which column holds the label? Its columns are {listed(header)}: choose one with `label`"
+    )
+
+
+def _row(line: int, cells: list[str], width: int, text_at: int, label_at: int | None, label_needed: bool) -> Row:
+    if not any(cell.strip() for cell in cells):
+        return Row(line, "", fault="the row is empty")
+    if len(cells) != width:
+        return Row(line, "", fault=f"expected {width} cells as in the header (got {len(cells)})")
+    label = None if label_at is None else cells[label_at]
+    fault = "the label is missing" if label is not None and label_needed and is_missing(label) else None
+    return Row(line, cells[text_at].strip(), label, fault)

@@ -1,0 +1,69 @@
+"""Files of raw sentences: a CSV with a header, or a text with one sentence per line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from protgnn.errors import DataError
+from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.parser import parse_sentences
+from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows
+from protgnn.graphs.sentences import from_sentences
+
+TEXT = RawKind(
+    "sentences",
+    "text",
+    ("text", "sentence", "sentences", "texts", "phrase", "review", "tweet", "comment", "message", "content"),
+)
+MOST_LETTERS = 20_000
+"""A text of more is a document, not a sentence, or a quote that was never closed."""
+
+
+def read_csv(
+    path: str | Path,
+    text: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    classes: tuple[str, ...] | None = None,
+) -> tuple[GraphSet, list[str]]:
+    """Graphs from a CSV of sentences, and notes on what was skipped.
+
+    ``text`` and ``label`` name the columns; without them they are guessed. With ``classes`` (those of a trained model)
+    labels are optional and must be among them.
+    """
+    rows = csv_rows(Path(path), TEXT, text, label, label_needed=classes is None)
+    kept, texts, notes = rows.sound(_sound, _fault, skip_bad)
+    y, names = rows.classes(kept, classes)
+    return from_sentences(parse_sentences(texts), y, names), notes
+
+
+def read_lines(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[str]]:
+    """Graphs from a text with one sentence per line, without labels."""
+    _, texts, notes = line_rows(Path(path), TEXT).sound(_sound, _fault, skip_bad)
+    return from_sentences(parse_sentences(texts)), notes
+
+
+def read_sentence(text: str) -> GraphSet:
+    """The graph of one sentence."""
+    sound = _sound(text)
+    if sound is None:
+        raise DataError(f"{text[:40]!r}: {_fault(text)}")
+    return from_sentences(parse_sentences([sound]))
+
+
+def _sound(text: str) -> str | None:
+    plain = " ".join(text.split())
+    return plain if 0 < len(plain) <= MOST_LETTERS and is_text(plain) else None
+
+
+def is_text(text: str) -> bool:
+    """Whether a text can be written as UTF-8; half a character, as a terminal may hand it over, cannot."""
+    return not any(0xD800 <= ord(letter) < 0xE000 for letter in text)
+
+
+def _fault(text: str) -> str:
+    if not text.split():
+        return "the sentence is missing"
+    if not is_text(text):
+        return "the sentence is not UTF-8 text"
+    return f"the sentence has {len(text)} letters, and at most {MOST_LETTERS} can be read"
