@@ -215,7 +215,6 @@ def test_other_explainers_of_pyg_work_on_our_models(model, graphs):
             {"model_config": {"mode": "binary_classification", "task_level": "graph", "return_type": "raw"}},
             "multiclass_classification.*two classes",
         ),
-        ({"model_config": {**CLASSES, "task_level": "edge"}}, "got 'edge'"),
         ({"model_config": {**CLASSES, "return_type": "probs"}}, "logits.*got 'probs'"),
         ({"node_mask_type": "attributes"}, "got 'attributes'"),
     ],
@@ -225,8 +224,10 @@ def test_settings_that_mean_nothing_here_are_refused_by_name(model, changes, mes
         explainer(model, **changes)
 
 
-def test_models_that_cannot_be_explained_are_refused(molecules, graphs):
+def test_models_that_cannot_be_explained_are_refused(model, molecules, graphs):
     data = graphs[0]
+    with pytest.raises(ValueError, match=r"Expected task_level='graph' for this model \(got 'edge'\)"):
+        explainer(model, model_config={**CLASSES, "task_level": "edge"})(**inputs(data))
     with pytest.raises(ValueError, match=r"PyGModule \(got GCN\)"):
         explainer(GCN(data.num_features, 8, 2, 3))(data.x, data.edge_index)
     plain = PyGModule(build(make_recipe(hidden=8, head="plain"), molecules.graphs.schema))
