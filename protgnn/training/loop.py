@@ -37,7 +37,7 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits, similarities
-from protgnn.training.recipe import Recipe, anchored_epochs, epochs_of_patience, graphs_per_step, learning_epochs
+from protgnn.training.recipe import Recipe, epochs_of_patience, graphs_per_step, learning_epochs, total_epochs
 from protgnn.training.refine import idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
@@ -84,6 +84,7 @@ class _Training:
     ) -> None:
         self.model, self.recipe, self.folder, self.state, self.on_epoch = model, recipe, folder, state, on_epoch
         self.train, self.valid = train.bare(), valid
+        self.learning = learning_epochs(recipe, len(train))
         self.fabric = _fabric(recipe, folder, state)
         self.costs = Costs(
             recipe.cluster,
@@ -111,7 +112,7 @@ class _Training:
         """The stage of the paper: Eq. 3, with a projection every τ epochs after T_p."""
         if self.state.stage != "learn":
             return
-        self._epochs(learning_epochs(self.recipe))
+        self._epochs(self.learning)
         self._restore_best()
 
     def anchor(self) -> None:
@@ -127,7 +128,7 @@ class _Training:
         if state.epoch == state.stage_start:
             self._onto(self.anchors)
             self._keep_if_best(*self._validate())
-        self._epochs(anchored_epochs(self.recipe))
+        self._epochs(total_epochs(self.recipe) - self.learning)
         self._restore_best()
 
     def refine(self) -> None:

@@ -62,7 +62,9 @@ class Recipe(BaseModel):
 
     # the evidence of ProtGNN+, Eq. 13 and 14
     plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
-    warm_up: int = knob(100, "epochs T_w of ProtGNN before evidence is learned", paper=200, ge=0)
+    warm_up: int = knob(
+        -1, "epochs T_w of ProtGNN before evidence is learned; -1: 100, or 3000 steps if that is less", paper=200, ge=-1
+    )
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, at the most", paper=10, ge=1)
     evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", ge=0)
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
@@ -187,23 +189,25 @@ def _sentence(problem: Any) -> str:
 
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
-    return learning_epochs(recipe) + (anchored_epochs(recipe) if recipe.head == "prototypes" else 0)
+    return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
 
 
-def learning_epochs(recipe: Recipe) -> int:
+def learning_epochs(recipe: Recipe, graphs: int) -> int:
     """Epochs on whole graphs, at the most: all of T, or T_w where the rest is for evidence."""
-    return min(recipe.warm_up, recipe.epochs) if recipe.plus else recipe.epochs
-
-
-def anchored_epochs(recipe: Recipe) -> int:
-    """Epochs with anchored prototypes, at the most; ProtGNN+ learns its evidence in them."""
-    return recipe.epochs - learning_epochs(recipe) + recipe.anchored_epochs
+    if not recipe.plus:
+        return recipe.epochs
+    warm_up = min(100, -(-3000 // steps_per_epoch(recipe, graphs))) if recipe.warm_up == -1 else recipe.warm_up
+    return min(warm_up, recipe.epochs)
 
 
 def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
     """The epochs to wait for a better one with so many training graphs: few graphs make few steps per epoch."""
-    steps = -(-graphs // graphs_per_step(recipe, graphs))
-    return max(30, -(-1000 // steps)) if recipe.patience == -1 else recipe.patience
+    return max(30, -(-1000 // steps_per_epoch(recipe, graphs))) if recipe.patience == -1 else recipe.patience
+
+
+def steps_per_epoch(recipe: Recipe, graphs: int) -> int:
+    """Steps that one pass over so many training graphs takes."""
+    return -(-graphs // graphs_per_step(recipe, graphs))
 
 
 def graphs_per_step(recipe: Recipe, graphs: int) -> int:

@@ -11,7 +11,7 @@ from protgnn.graphs.datasets import fingerprint
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.prototypes import similarity
 from protgnn.training import loop
-from protgnn.training.recipe import make_recipe
+from protgnn.training.recipe import learning_epochs, make_recipe
 from protgnn.training.run import DataCard, Run, load_model
 from protgnn.training.train import Parts, train, train_in
 
@@ -138,3 +138,11 @@ def test_a_molecule_of_one_atom_has_itself_as_evidence(molecules_csv, tmp_path, 
 def test_a_plain_head_has_no_evidence():
     with pytest.raises(ProtGNNError, match="plus"):
         make_recipe(head="plain", plus=True)
+
+
+def test_the_warm_up_is_shorter_where_an_epoch_has_many_steps():
+    recipe = make_recipe(plus=True)
+    assert learning_epochs(recipe, 1600) == 100
+    assert learning_epochs(recipe, 9600) == 20
+    assert learning_epochs(make_recipe(plus=True, warm_up=7), 9600) == 7
+    assert learning_epochs(make_recipe(), 9600) == recipe.epochs
