@@ -95,7 +95,8 @@ class Columns:
         row = (texts or odd)[0]
         raise DataError(
             f"{self._path} line {self._lines[row]}: expected a number in column {column!r}, as in other rows "
-            f"(got {cells[row]!r}): mend it" + (", or name the column as one of kinds" if may_be_kinds else "")
+            f"(got {cells[row]!r}): mend it"
+            + (", or put a letter before the numbers if they are kinds" if may_be_kinds else "")
         )
 
     def _one_hot(self, column: str, cells: list[str], known: list[str]) -> Tensor:

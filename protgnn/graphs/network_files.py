@@ -158,7 +158,7 @@ class _Table:
         if not found and needed is not None:
             raise DataError(
                 f"{self.path} line 1: which column holds {needed}? Expected a column `{usual[0]}` "
-                f"(got {listed(header)}): choose one with `{option}`"
+                f"(got {listed(header)}): rename one to that"
             )
         return found[0] if found else None
 
