@@ -8,6 +8,8 @@ import pytest
 
 import protgnn
 from protgnn.cli import main
+from protgnn.graphs.parser import PARSER_VARIABLE
+from tests.sentences import make_parser, reviews
 
 TINY = ["--set", "epochs=2", "--set", "hidden=8", "--set", "head=plain"]
 """Options that make training a matter of a tenth of a second."""
@@ -74,5 +76,39 @@ def prototype_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory)
     settings = [part for setting in few for part in ("--set", setting)]
     with pytest.raises(SystemExit) as end:
         main(["train", str(molecules_csv), "--out", str(folder), *settings])
+    assert not end.value.code
+    return folder
+
+
+@pytest.fixture(scope="session")
+def parser_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A spaCy pipeline with a small parser of our own."""
+    folder = tmp_path_factory.mktemp("parser") / "pipeline"
+    make_parser(folder)
+    return folder
+
+
+@pytest.fixture
+def parser(parser_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That parser in use."""
+    monkeypatch.setenv(PARSER_VARIABLE, str(parser_folder))
+
+
+@pytest.fixture(scope="session")
+def reviews_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Tiny film reviews, parsed, with a split of their own."""
+    path = tmp_path_factory.mktemp("data") / "reviews.conllu"
+    path.write_text(reviews(split=True))
+    return path
+
+
+@pytest.fixture(scope="session")
+def sentence_run(reviews_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run with prototypes trained on them; not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "sentences"
+    few = ["epochs=20", "hidden=8", "prototypes=1", "anchored_epochs=2", "search_iterations=2", "refine_steps=5"]
+    settings = [part for setting in few for part in ("--set", setting)]
+    with pytest.raises(SystemExit) as end:
+        main(["train", str(reviews_file), "--out", str(folder), *settings])
     assert not end.value.code
     return folder

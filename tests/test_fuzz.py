@@ -4,6 +4,7 @@ Inputs are made from small real files by seeded damage. Damage that happens to l
 its twin, the undamaged file, is accepted by the same command, and what counts is only what is refused.
 """
 
+import gzip
 import json
 import random
 import shutil
@@ -15,6 +16,7 @@ import pytest
 import protgnn
 from protgnn.graphs.jsonl import write_jsonl
 from tests.conftest import TINY, Outcome
+from tests.sentences import block, needs_spacy, needs_vectors, reviews
 
 AT_LEAST = 300
 Command = Callable[..., Outcome]
@@ -408,6 +410,106 @@ def test_inputs_that_are_not_there_and_outputs_that_cannot_be(originals, run_fol
     trial.reads("predict", run_folder, data, "-o", tmp_path / "full")
     trial.reads("predict", run_folder, data, "-o", tmp_path / "file" / "below.csv")
     assert (tmp_path / "file").read_text() == (tmp_path / "full" / "thing").read_text() == "mine"
+
+
+@needs_vectors
+def test_random_damage_to_sentences(sentence_run, trial, tmp_path):
+    chance = random.Random(4)
+    text = reviews(split=True).encode()
+    out = tmp_path / "out"
+    for number in range(80):
+        path = tmp_path / ("a.conllu", "a.conllu.gz")[number % 2]
+        if number % 4 == 3:
+            path.write_bytes(damaged(gzip.compress(text, mtime=0), chance))
+        else:
+            found = damaged(text, chance)
+            path.write_bytes(gzip.compress(found) if number % 2 else found)
+        what = f"sentences {number}: {path.read_bytes()[:400]!r}"
+        trial.reads("data", "show", path, must_refuse=False, what=what)
+        if number % 5 == 0:
+            trial.reads("train", path, "--out", out, *TINY, output=out, must_refuse=False, what=what)
+            trial.reads("predict", sentence_run, path, "-o", out, output=out, must_refuse=False, what=what)
+    assert len(trial.refused) > len(trial.accepted) / 2
+
+
+@needs_vectors
+def test_sentences_that_are_no_trees_or_no_sentences(sentence_run, trial, tmp_path):
+    path, out = tmp_path / "bad.conllu", tmp_path / "out"
+    row = "1\tfilm\t_\t_\t_\t_\t0\troot\t_\t_\n"
+    wrong = {
+        "head out of range": block(["a", "b"], [3, 0], label="positive"),
+        "its own head": block(["a", "b"], [1, 0], label="positive"),
+        "a circle": block(["a", "b", "c"], [0, 3, 2], label="positive"),
+        "no root": block(["a", "b"], [2, 1], label="positive"),
+        "no words": "# label = positive\n\n",
+        "only a range": "# label = positive\n1-2\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n",
+        "an id that is a text": "# label = positive\n" + row.replace("1", "one", 1),
+        "ids from 0": "# label = positive\n" + row.replace("1", "0", 1),
+        "an id twice": "# label = positive\n" + row + row,
+        "no head": "# label = positive\n" + row.replace("\t0\t", "\t_\t"),
+        "no word": "# label = positive\n" + row.replace("film", ""),
+        "too few columns": "# label = positive\n1\tfilm\t0\n",
+        "plain text": "A gripping film.\n",
+        "an unknown label": "# label = sad\n" + row,
+    }
+    for what, content in wrong.items():
+        path.write_text(reviews() + content)
+        trial.reads("train", path, "--out", out, *TINY, what=what)
+        trial.reads("predict", sentence_run, path, "-o", out, what=what)
+    for what, content in {
+        "no label": row,
+        "a split here and there": "# label = positive\n# split = test\n" + row,
+    }.items():
+        path.write_text(reviews() + content)
+        trial.reads("train", path, "--out", out, *TINY, what=what)
+    for what, raw in {"latin-1": reviews().replace("film", "für").encode("latin-1"), "nothing": b""}.items():
+        path.write_bytes(raw)
+        trial.reads("train", path, "--out", out, *TINY, what=what)
+        trial.reads("predict", sentence_run, path, "-o", out, what=what)
+    packed = gzip.compress(reviews().encode())
+    path = tmp_path / "bad.conllu.gz"
+    for what, raw in {"half": packed[: len(packed) // 2], "not packed": reviews().encode(), "nothing": b""}.items():
+        path.write_bytes(raw)
+        trial.reads("train", path, "--out", out, *TINY, what=f"{what} gz")
+        trial.reads("predict", sentence_run, path, "-o", out, what=f"{what} gz")
+
+
+@needs_vectors
+@needs_spacy
+def test_raw_sentences_that_are_none(sentence_run, run_folder, parser, trial, tmp_path):
+    out = tmp_path / "out"
+    for text in (
+        "",
+        " ",
+        "\n\t",
+        "\0",
+        "C1=CC=CC=C1",
+        "CC(=O)O",
+        "film " * 5000,
+        "\ud800 film",
+        "none.csv",
+        "none.conllu.gz",
+    ):
+        trial.reads("explain", sentence_run, text, what=f"sentence {text[:20]!r}")
+        trial.reads("predict", sentence_run, text, "-o", out, what=f"sentence {text[:20]!r}")
+    trial.reads("predict", run_folder, "a gripping film", "-o", out)
+    path = tmp_path / "bad.csv"
+    rows = [f"a film number {number},{'ab'[number % 2]}" for number in range(12)]
+    contents = {
+        "an empty sentence": "\n".join(["text,label", *rows, ",a"]),
+        "a blank sentence": "\n".join(["text,label", *rows, "  ,a"]),
+        "an empty label": "\n".join(["text,label", *rows, "a film,"]),
+        "a row too long": "\n".join(["text,label", *rows, "a film, fine,a"]),
+        "no label": "\n".join(["text", *(row.partition(",")[0] for row in rows)]),
+        "one class": "\n".join(["text,label", *(row[:-1] + "a" for row in rows)]),
+        "other header": "\n".join(["said,by", *rows]),
+    }
+    for what, content in contents.items():
+        path.write_text(content)
+        trial.reads("train", path, "--out", out, *TINY, what=f"csv with {what}")
+    path.write_text(contents["an empty sentence"])
+    trial.reads("predict", sentence_run, path, "-o", out, what="csv with an empty sentence")
+    assert "line 14" in trial.command("predict", sentence_run, path).err, "the message names the line"
 
 
 def test_at_least_three_hundred_malformed_inputs_were_refused(counts):

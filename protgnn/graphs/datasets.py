@@ -74,7 +74,10 @@ class Dataset:
 
     def statistics(self) -> dict[str, Any]:
         """Counts and sizes, ready for JSON."""
-        return statistics(self.graphs)
+        figures, given = statistics(self.graphs), self.given_split
+        if given is not None:
+            figures["own_split"] = {"train": len(given.train), "valid": len(given.valid), "test": len(given.test)}
+        return figures
 
     @cached_property
     def split_(self) -> Split:

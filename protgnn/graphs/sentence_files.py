@@ -52,18 +52,19 @@ def read_sentence(text: str) -> GraphSet:
 
 
 def _sound(text: str) -> str | None:
+    """The text with single spaces; none if it says nothing, is too long, or holds what is no letter at all."""
     plain = " ".join(text.split())
-    return plain if 0 < len(plain) <= MOST_LETTERS and is_text(plain) else None
+    return plain if 0 < len(plain) <= MOST_LETTERS and not _is_damaged(plain) else None
 
 
-def is_text(text: str) -> bool:
-    """Whether a text can be written as UTF-8; half a character, as a terminal may hand it over, cannot."""
-    return not any(0xD800 <= ord(letter) < 0xE000 for letter in text)
+def _is_damaged(text: str) -> bool:
+    """Whether a text holds NUL, or half a character, as a terminal may hand it over."""
+    return any(letter == "\0" or 0xD800 <= ord(letter) < 0xE000 for letter in text)
 
 
 def _fault(text: str) -> str:
     if not text.split():
         return "the sentence is missing"
-    if not is_text(text):
+    if _is_damaged(text):
         return "the sentence is not UTF-8 text"
     return f"the sentence has {len(text)} letters, and at most {MOST_LETTERS} can be read"

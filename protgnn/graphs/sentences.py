@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.graphs.word_features import FEATURIZER, WORD_FEATURES, word_rows
 
 _NO_BREAK = "\u00a0"  # stands for a space within a word, as names separate words by spaces
+_UNKNOWN = "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,14 @@ def word_in_a_circle(heads: Sequence[int]) -> int | None:
     return None
 
 
+def word_in_name(word: str) -> str:
+    """A word as names of graphs hold it: without spaces, and without letters that no file could show."""
+    plain = _NO_BREAK.join(word.split())
+    if plain.isprintable():
+        return plain
+    return "".join(_UNKNOWN if unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in plain)
+
+
 def from_sentences(
     sentences: Sequence[Sentence], y: Tensor | None = None, class_names: tuple[str, ...] = ()
 ) -> GraphSet:
@@ -60,7 +70,7 @@ def from_sentences(
     heads: list[int] = []
     names: list[str] = []
     for sentence in sentences:
-        words = [_NO_BREAK.join(word.split()) for word in sentence.words]
+        words = [word_in_name(word) for word in sentence.words]
         names.append(" ".join(words))
         rows.extend(number.setdefault(word, len(number)) for word in words)
         root = next(place for place, head in enumerate(sentence.heads) if head < 0)
