@@ -8,13 +8,18 @@ from collections.abc import Collection
 from html import escape
 from typing import Any
 
+import numpy as np
+
 from protgnn.draw.picture import Picture, Spot
 from protgnn.graphs.packed import GraphSet
 
 _EDGE = 34.0  # how long a typical edge is drawn
 _RADIUS = 8.0
+_RING = 3.5  # how far outside of a node its ring runs
+_ROOM = 2 * (_RADIUS + _RING) + 1  # from node to node at the least: two rings side by side
 _MOST_NODES_OF_KAMADA_KAWAI = 80  # it is the prettier layout, and cubic
 _MOST_KINDS = 30
+_MOST_PUSHES = 200
 _MOST_NODES = 250  # of a larger graph only the surroundings of what matters can be seen
 
 
@@ -45,7 +50,7 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
         centre, ink = f'cx="{spot.x:.1f}" cy="{spot.y:.1f}"', "{" + _ink({number}, kept) + "}"
         parts.append(f'<circle {centre} r="{_RADIUS:g}" fill="{{paper}}" stroke="{ink}" stroke-width="1.6"/>')
         if number in targets:  # what is asked about: a ring around it
-            parts.append(f'<circle {centre} r="{_RADIUS + 3.5:g}" fill="none" stroke="{ink}" stroke-width="1.6"/>')
+            parts.append(f'<circle {centre} r="{_RADIUS + _RING:g}" fill="none" stroke="{ink}" stroke-width="1.6"/>')
         if hints[number]:
             size = 9 if len(hints[number]) < 3 else 7
             parts.append(
@@ -55,6 +60,8 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
     notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
     if targets:
         notes.append("ringed: the node asked about" if len(targets) == 1 else "ringed: the nodes asked about")
+    if any(hints) and (kind := _kind(graph)):
+        notes.append(f"in the nodes: {kind}")
     note = "; ".join(notes)
     return Picture(right - left, bottom - top, "".join(parts), spots, links, note=note)
 
@@ -70,6 +77,12 @@ def node_hints(graph: GraphSet) -> list[str]:
     if len(set(kinds)) < 2:
         return [""] * len(x)
     return [names[kind].rpartition("=")[2][:3] for kind in kinds]
+
+
+def _kind(graph: GraphSet) -> str:
+    """What the texts in the nodes are kinds of, where the names of all columns say the same, as in ``degree=3``."""
+    kinds = {name.rpartition("=")[0] for name in graph.schema.node_features}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _nearest(nodes: int, edges: list[tuple[int, int]], focus: list[int]) -> list[int]:
@@ -125,4 +138,24 @@ def _connected_layout(graph: Any) -> dict[int, tuple[float, float]]:
         found = nx.spring_layout(graph, seed=0, iterations=60)
     lengths = [math.dist(found[a], found[b]) for a, b in graph.edges]
     scale = _EDGE / max(sum(lengths) / len(lengths), 1e-9)
-    return {int(node): (float(x) * scale, float(y) * scale) for node, (x, y) in found.items()}
+    spread = _spread(np.array([found[node] for node in graph]) * scale)
+    return {int(node): (float(x), float(y)) for node, (x, y) in zip(graph, spread, strict=True)}
+
+
+def _spread(places: np.ndarray) -> np.ndarray:
+    """Places ``[N, 2]`` with nodes that overlap pushed apart, pair by pair and a little at a time."""
+    one, other = np.triu_indices(len(places), 1)
+    turn = one + 2.4 * other  # nodes at one and the same place go apart at angles of their own
+    for _ in range(_MOST_PUSHES):
+        apart = places[other] - places[one]
+        distance = np.hypot(*apart.T)
+        close = distance < _ROOM - 0.1
+        if not close.any():
+            break
+        same = distance < 1e-6
+        apart[same] = np.stack([np.cos(turn[same]), np.sin(turn[same])], axis=1)
+        push = 0.5 * (apart / np.where(same, 1.0, distance)[:, None] * (_ROOM - distance)[:, None])[close]
+        places = places.copy()
+        np.add.at(places, one[close], -0.6 * push)
+        np.add.at(places, other[close], 0.6 * push)
+    return places

@@ -1,6 +1,7 @@
 """Sentences and other graphs: the same every time, and marks where the evidence is."""
 
 import itertools
+import math
 from xml.etree import ElementTree
 
 import networkx as nx
@@ -50,6 +51,12 @@ def test_a_layout_is_the_same_every_time_and_keeps_within_its_picture(name):
     assert len(places) >= 0.97 * len(picture.spots), "nodes lie on each other"
 
 
+@pytest.mark.parametrize("graph", [nx.star_graph(28), nx.complete_graph(25), nx.barabasi_albert_graph(100, 5, seed=1)])
+def test_nodes_do_not_overlap_even_around_hubs(graph):
+    spots = [(spot.x, spot.y) for spot in draw_graph(as_set(graph)).spots.values()]
+    assert min(math.dist(one, other) for one, other in itertools.combinations(spots, 2)) > 20
+
+
 def test_of_a_graph_too_large_to_see_the_surroundings_of_what_matters_are_shown():
     picture = draw_graph(as_set(nx.path_graph(2000)), focus=[1500, 1501])
     assert set(range(1450, 1550)) < set(picture.spots) and len(picture.spots) == 250
@@ -63,6 +70,13 @@ def test_nodes_show_their_kinds_only_where_kinds_differ():
     assert node_hints(as_set(nx.path_graph(3), torch.eye(2)[[0, 1, 0]], kinds)) == ["7", "12", "7"]
     assert node_hints(as_set(nx.path_graph(3), torch.eye(2)[[0, 0, 0]], kinds)) == ["", "", ""]
     assert node_hints(as_set(nx.path_graph(3), torch.rand(3, 2), kinds)) == ["", "", ""]
+
+
+def test_what_stands_in_the_nodes_is_said():
+    degrees, mixed = ("degree=1", "degree=2"), ("carbon", "size=2")
+    assert draw_graph(as_set(nx.path_graph(3), torch.eye(2)[[0, 1, 0]], degrees)).note == "in the nodes: degree"
+    assert draw_graph(as_set(nx.path_graph(3), torch.eye(2)[[0, 0, 0]], degrees)).note == ""
+    assert draw_graph(as_set(nx.path_graph(3), torch.eye(2)[[0, 1, 0]], mixed)).note == ""
 
 
 def test_the_node_that_is_asked_about_is_ringed_and_said_to_be():
