@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,17 @@ def test_links_are_scored_by_roc_auc_and_average_precision(protgnn_command, link
     assert "held-out test pairs" in done.out and "ROC AUC" in done.out and "average precision" in done.out
     figures = json.loads(protgnn_command("evaluate", link_run, "--json").out)
     assert figures["evidence_error"] <= 1e-5 and figures["prototype_error"] <= 1e-5 and figures["sum_error"] <= 1e-5
+
+
+@pytest.mark.parametrize("task", ["node_run", "link_run"])
+def test_another_process_finds_the_promises_kept(task, request):
+    folder = request.getfixturevalue(task)
+    command = [sys.executable, "-m", "protgnn.cli", "evaluate", str(folder), "--json"]
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    known = json.loads((folder / "run.json").read_text())["scores"]["test"]
+    errors = [name for name in known if name.endswith("_error")]
+    assert {"prototype_error", "sum_error"} <= set(errors) and all(figures[name] <= 1e-5 for name in errors)
+    assert figures["loss"] == pytest.approx(known["loss"], abs=1e-6)
 
 
 def test_pairs_are_predicted_from_a_file_and_explained_by_their_ids(protgnn_command, link_run, network, tmp_path):
