@@ -142,7 +142,7 @@ def train(
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
     made = _recipe(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
     options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
-    options |= {"text": text} if text else {}
+    options |= {} if text is None else {"text": text}
     options |= {"task": task} if task else {}
     options |= {"directed": True} if directed else {}
     done = _train(data, options, made, out_folder, resume, overwrite)

@@ -5,7 +5,19 @@ import sys
 
 import pytest
 
-HEAVY = ("matplotlib", "rdkit", "spacy", "transformers", "pandas", "jinja2", "resvg_py", "networkx", "playwright")
+HEAVY = (
+    "matplotlib",
+    "rdkit",
+    "spacy",
+    "transformers",
+    "tokenizers",
+    "wordllama",
+    "pandas",
+    "jinja2",
+    "resvg_py",
+    "networkx",
+    "playwright",
+)
 
 
 @pytest.mark.parametrize("module", ["protgnn", "protgnn.cli"])

@@ -71,7 +71,7 @@ def read_conllu(
     ``label`` is the comment with the class, ``label`` if it is not named. With ``classes`` (those of a trained model)
     labels are optional and must be among them.
     """
-    path, key = Path(path), label or "label"
+    path, key = Path(path), "label" if label is None else label
     kept: list[_Told] = []
     sentences: list[Sentence] = []
     bad: list[int] = []

@@ -43,7 +43,7 @@ def read_for_prediction(
     path = existing_path(given)
     _check_options(schema, smiles, text)
     if path is not None:
-        graphs, notes = _read(path, schema, smiles or text, label, skip_bad)
+        graphs, notes = _read(path, schema, text if smiles is None else smiles, label, skip_bad)
     elif ending(Path(given)) in _SUFFIXES:
         raise DataError(f"{given}: there is no such file")
     else:
