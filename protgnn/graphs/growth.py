@@ -1,10 +1,10 @@
 """Connected parts of graphs, grown from edge scores: one part per graph and question, all of them in lockstep.
 
 A part begins with the best edge of its graph (or with the graph's target nodes). In every step it takes in the node
-that is joined to it by the best edge, together with all edges between that node and the part, as long as that edge
-scores above zero and no more than ``budget`` edges are in. A node that closes a ring scores one more for every further
-edge: half a ring is no part that a chemist would name. Parts are therefore induced subgraphs, connected, and of
-the same kind as the subgraphs that prototypes come from.
+that is joined to it by the best edge, together with all edges between that node and the part, until no node fits into
+the ``budget`` of edges. A node that closes a ring scores one more for every further edge: half a ring is no part that a
+chemist would name. Parts are therefore induced subgraphs, connected, and of the same kind as the subgraphs that
+prototypes come from.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ class Parts:
     part: Tensor
 
 
-def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int, least: int | Tensor = 0) -> Tensor:
+def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int) -> Tensor:
     """Grow a part of every graph for each of K questions: bool ``[K, N]``.
 
     ``score [K, E]`` holds for edges, the same in both directions; ``alone [K, N]`` for nodes, and decides only in
-    graphs without edges. Below ``least`` edges, a number or ``[K, B]``, a part grows whatever the score.
+    graphs without edges.
     """
     hearing = batch.hearing
-    growth = _Growth(batch, _entries(hearing, score, len(batch.x)), budget, np.asarray(least))
+    growth = _Growth(batch, _entries(hearing, score, len(batch.x)), budget)
     if batch.targets is None:
         growth.begin_with_best_edge(alone.detach().cpu().numpy())
     else:
@@ -61,9 +61,9 @@ def _entries(hearing: Hearing, score: Tensor, num_nodes: int) -> np.ndarray:
 class _Growth:
     """The parts while they grow. Arrays are ``[K, N]`` by node, ``[K, B]`` by graph, ``[K, E + N]`` by entry."""
 
-    def __init__(self, batch: Batch, score: np.ndarray, budget: int, least: np.ndarray) -> None:
+    def __init__(self, batch: Batch, score: np.ndarray, budget: int) -> None:
         hearing = batch.hearing
-        self.score, self.budget, self.least = score, budget, least
+        self.score, self.budget = score, budget
         self.heard, self.ptr = hearing.source.cpu().numpy(), hearing.ptr.cpu().numpy()
         self.graph = batch.node_graph.cpu().numpy()
         counts = batch.node_counts.cpu().numpy()
@@ -102,7 +102,7 @@ class _Growth:
             fits = ~self.member & (self.links + self.size[:, self.graph] <= self.budget)
             worth = self.link + CLOSING * (self.links - 1).astype(np.float32)
             best, node = _highest(np.where(fits, worth, NEVER), self.first)
-            question, graph = np.nonzero((best > 0) | ((best > NEVER) & (self.size < self.least)))
+            question, graph = np.nonzero(best > NEVER)
             if not len(question):
                 return
             self._take(question, node[question, graph])

@@ -8,7 +8,9 @@ Proposals must differ: where the sampler has no opinion, all prototypes would be
 is never offered is never learned. Each proposal therefore looks at the graph from a viewpoint of its own, a fixed
 random direction of the node embeddings, which counts as much as one unit of the sampler's logit; and some proposals are
 made from a viewpoint alone. Viewpoints know nothing of the order of the nodes. On inner splits of BBBP (GIN) proposals
-without them classified 79 % of the graphs right, random ones, as different as can be, 89 %.
+without them classified 79 % of the graphs right, random ones, as different as can be, 89 %. Proposals are also as large
+as the budget allows: parts that ended where the sampler saw nothing more had 7 edges instead of 10, and classified 84 %
+right instead of 88 %.
 
 The sampler learns Eq. 13, ``max sim(p_k, f(G_s)) - λ_b R_b``, by imitation: proposals are drawn with the noise of the
 concrete relaxation, and the edges of the proposal that turned out nearest to a prototype become likelier for it, the
@@ -35,17 +37,16 @@ DECIMALS = 3
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many edges a part has at the most, below how many it grows whatever the sampler says, and how many parts of a
-    graph are offered beside the sampler's, from viewpoints alone."""
+    """How many edges a part has at the most, and how many parts of a graph are offered beside the sampler's, from
+    viewpoints alone."""
 
     most: int = 10
-    least: int = 4
     beside: int = 10
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """Noise on the scores, and sizes at random: how proposals differ from what the sampler has learned so far."""
+    """Noise on the scores: how proposals differ from what the sampler has learned so far."""
 
     scale: float
     generator: torch.Generator
@@ -91,18 +92,15 @@ def propose(
     score = from_viewpoints(z, ends, batch.node_graph[ends[0]], batch.num_graphs, offered)
     score[:, : len(prototypes)] += logit.detach()
     score = score.t().round(decimals=DECIMALS)
-    least: int | Tensor = sizes.least
     if exploration is not None:
         score = score + logistic_noise(score, exploration.generator) * exploration.scale
-        shape = (offered, batch.num_graphs)
-        least = torch.randint(sizes.least, sizes.most + 1, shape, generator=exploration.generator)
     alone = score.new_zeros(offered, len(z))
     if bool((batch.edge_counts == 0).any()):
         every = torch.arange(len(z), device=z.device).expand(2, -1)
         alone[: len(prototypes)] = sampler(z, every, prototypes).detach().t()
     both = score.new_empty(len(score), batch.edge_index.shape[1])
     both[:, once] = both[:, batch.reverse[once]] = score
-    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, sizes.most, least)))
+    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, sizes.most)))
 
 
 def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposals: int) -> Tensor:

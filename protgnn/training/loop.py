@@ -25,6 +25,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from protgnn.errors import ProtGNNError
+from protgnn.graphs.growth import cut_parts
 from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import Batch
 from protgnn.model.classifier import GraphClassifier
@@ -231,15 +232,20 @@ class _Training:
         assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
         model.eval()
         proposals = model.propose(batch, exploration)
-        parts = proposals.parts
+        offered = proposals.parts.batch.to(batch.x.device)
+        with torch.no_grad():  # of all that is offered only what is taken is worth a gradient
+            both = self._embed(offered.joined(self.anchors), parts=True)
+            found = nearest(squared_distances(both[: offered.num_graphs], both[offered.num_graphs :]), proposals.parts)
         model.train()
-        both = self._embed(parts.batch.to(batch.x.device).joined(self.anchors), parts=True)
-        h, prototypes = both[: parts.batch.num_graphs], both[parts.batch.num_graphs :]
-        evidence = nearest(squared_distances(h, prototypes), parts)
-        logits = head.logits(evidence.distance)
-        loss = objective(logits, evidence.distance, prototypes, y, head.classes, self.costs)
+        taken = cut_parts(batch, found.member(batch).t().cpu())
+        both = self._embed(taken.batch.to(batch.x.device).joined(self.anchors), parts=True)
+        h, prototypes = both[: taken.batch.num_graphs], both[taken.batch.num_graphs :]
+        of_part = squared_distances(h, prototypes)[taken.part.to(h.device)]  # [B, K, K]: every prototype and its part
+        distance = of_part.diagonal(dim1=1, dim2=2)
+        logits = head.logits(distance)
+        loss = objective(logits, distance, prototypes, y, head.classes, self.costs)
         recipe = self.recipe
-        return loss + imitation(proposals, batch, evidence, recipe.evidence_budget, recipe.evidence_edges), logits
+        return loss + imitation(proposals, batch, found, recipe.evidence_budget, recipe.evidence_edges), logits
 
     @property
     def _on_evidence(self) -> bool:

@@ -65,8 +65,8 @@ class Recipe(BaseModel):
     warm_up: int = knob(
         -1, "epochs T_w of ProtGNN before evidence is learned; -1: 100, or 3000 steps if that is less", paper=200, ge=-1
     )
-    evidence_edges: int = knob(10, "edges B of the evidence for a prototype, at the most", paper=10, ge=1)
-    evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", ge=0)
+    evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)
+    evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", paper=0, ge=0)
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
     exploration: float = knob(1.0, "scale of the noise on edge scores when evidence is first learned", ge=0)
     exploration_epochs: int = knob(30, "epochs in which that noise falls to zero", ge=0)
@@ -216,9 +216,8 @@ def graphs_per_step(recipe: Recipe, graphs: int) -> int:
 
 
 def part_sizes(recipe: Recipe) -> Sizes:
-    """Edges that evidence may have: as few as the smallest prototypes, as many as the budget."""
-    least = min(recipe.search_min_nodes - 1, recipe.evidence_edges)
-    return Sizes(recipe.evidence_edges, least, recipe.evidence_beside)
+    """How large parts are, and how many are offered."""
+    return Sizes(recipe.evidence_edges, recipe.evidence_beside)
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ def symmetric_scores(graphs: GraphSet, questions: int, seed: int) -> torch.Tenso
     return (score + score[:, batch.reverse]).round(decimals=3)
 
 
-def plain_part(graph: GraphSet, score: list[float], alone: list[float], budget: int, least: int) -> set[int]:
+def plain_part(graph: GraphSet, score: list[float], alone: list[float], budget: int) -> set[int]:
     """What ``grow`` does, for one graph and one question, told as plainly as possible."""
     edges = list(zip(*graph.edge_index.tolist(), score, strict=True))
     if not edges:
@@ -50,16 +50,16 @@ def plain_part(graph: GraphSet, score: list[float], alone: list[float], budget: 
             joined = links(node)
             if node not in part and joined and inside + len(joined) <= budget:
                 fitting.append((max(joined) + len(joined) - 1, -node))
-        if not fitting or (max(fitting)[0] <= 0 and inside >= least):
+        if not fitting:
             return part
         part.add(-max(fitting)[1])
 
 
 @settings(max_examples=60, deadline=None)
-@given(undirected, st.integers(1, 8), st.integers(0, 6), st.integers(0, 1000))
-def test_grown_parts_are_those_of_the_plain_version(graphs, budget, least, seed):
+@given(undirected, st.integers(1, 8), st.integers(0, 1000))
+def test_grown_parts_are_those_of_the_plain_version(graphs, budget, seed):
     score, alone = symmetric_scores(graphs, 3, seed), torch.randn(3, len(graphs.x))
-    member = grow(graphs.batch(), score, alone, budget, min(least, budget))
+    member = grow(graphs.batch(), score, alone, budget)
     for number in range(len(graphs)):
         nodes = slice(int(graphs.node_ptr[number]), int(graphs.node_ptr[number + 1]))
         edges = slice(int(graphs.edge_ptr[number]), int(graphs.edge_ptr[number + 1]))
@@ -69,7 +69,6 @@ def test_grown_parts_are_those_of_the_plain_version(graphs, budget, least, seed)
                 score[question, edges].tolist(),
                 alone[question, nodes].tolist(),
                 budget,
-                min(least, budget),
             )
             assert set(member[question, nodes].nonzero().squeeze(1).tolist()) == expected
 
@@ -77,7 +76,7 @@ def test_grown_parts_are_those_of_the_plain_version(graphs, budget, least, seed)
 @settings(max_examples=60, deadline=None)
 @given(undirected, st.integers(1, 10), st.integers(0, 1000))
 def test_parts_are_connected_and_within_the_budget(graphs, budget, seed):
-    member = grow(graphs.batch(), symmetric_scores(graphs, 2, seed), torch.zeros(2, len(graphs.x)), budget, budget)
+    member = grow(graphs.batch(), symmetric_scores(graphs, 2, seed), torch.zeros(2, len(graphs.x)), budget)
     for inside in member:
         for part in cut(graphs, torch.arange(len(graphs)), inside):
             assert len(part.x) >= 1
@@ -91,7 +90,7 @@ def test_parts_are_connected_and_within_the_budget(graphs, budget, seed):
 @given(undirected, st.integers(0, 1000))
 def test_cut_parts_are_the_induced_subgraphs_each_stored_once(graphs, seed):
     batch = graphs.batch()
-    member = grow(batch, symmetric_scores(graphs, 4, seed), torch.zeros(4, len(graphs.x)), 5, 5)
+    member = grow(batch, symmetric_scores(graphs, 4, seed), torch.zeros(4, len(graphs.x)), 5)
     parts = cut_parts(batch, member)
     node_graph = parts.batch.node_graph
     for question in range(4):
@@ -119,7 +118,7 @@ def test_parts_of_target_nodes_keep_them():
     path = torch.tensor([[0, 1, 1, 2, 2, 3, 3, 4, 4, 5], [1, 0, 2, 1, 3, 2, 4, 3, 5, 4]])
     graphs = GraphSet(x, path, torch.tensor([0, 6]), torch.tensor([0, 10]), targets=torch.tensor([[0]]))
     score = torch.tensor([[-1.0, -1, -1, -1, -1, -1, 9, 9, 9, 9]])  # the best edges are far from the target
-    member = grow(graphs.batch(), score, torch.zeros(1, 6), 3, 2)
+    member = grow(graphs.batch(), score, torch.zeros(1, 6), 2)
     assert member.tolist() == [[True, True, True, False, False, False]]
     assert cut_parts(graphs.batch(), member).batch.targets.tolist() == [[0]]
 
@@ -138,5 +137,5 @@ def test_a_ring_is_closed_rather_than_left_for_a_slightly_better_edge():
     graphs = GraphSet(torch.ones(6, 1), edges, torch.tensor([0, 6]), torch.tensor([0, 12]))
     beside = (edges == 5).any(0)
     score = torch.where(beside, 0.3, torch.where((edges == 2).any(0), 0.5, 0.2))[None]
-    member = grow(graphs.batch(), score, torch.zeros(1, 6), 5, 5)
+    member = grow(graphs.batch(), score, torch.zeros(1, 6), 5)
     assert member.tolist() == [[True, True, True, True, True, False]]
