@@ -1,6 +1,6 @@
-"""Columns of text as feature columns: numbers as they are, kinds one-hot under names such as ``colour=red``.
+"""Columns of text as feature columns: numbers, and kinds one-hot under names such as ``colour=red``.
 
-The names are all that a trained model needs to read another file into the same columns.
+The names, and how numbers were scaled, are all that a trained model needs to read another file into the same columns.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.labels import is_missing
+from protgnn.graphs.schema import Scale
 
 CONSTANT = "constant"
 """The column of things that have no feature at all."""
@@ -117,6 +118,28 @@ class Columns:
         if empty:
             self.notes.append(f"{empty} cells in column {column!r} of {self._path.name} are empty: of no kind")
         return torch.cat([torch.eye(len(known)), torch.zeros(1, len(known))])[numbers]
+
+
+def scale_of(values: Tensor) -> Scale:
+    """Mean and spread of each column ``[R, C]``; 0 and 1, which change nothing, where a column is zeros and ones alone
+    or is the same everywhere.
+
+    Encoders take numbers as they are: among ages and incomes a kind, which is 0 or 1, would not be seen.
+    """
+    found = []
+    for column in values.to(torch.float64).unbind(1):
+        spread = float(column.std(correction=0))
+        as_it_is = not spread or bool(((column == 0) | (column == 1)).all())
+        found.append((0.0, 1.0) if as_it_is else (float(column.mean()), spread))
+    return tuple(found)
+
+
+def scaled(values: Tensor, scale: Scale) -> Tensor:
+    """Columns ``[R, C]`` centred and divided as ``scale`` says; without one they stay as they are."""
+    if not scale:
+        return values
+    centre, spread = torch.tensor(scale, dtype=torch.float64).unbind(1)
+    return ((values.to(torch.float64) - centre) / spread).to(values.dtype)
 
 
 def _is_number(cell: str) -> bool:

@@ -3,7 +3,7 @@
 ========== =====================================================================================
 nodes.csv  a column ``id`` of any texts, each once; perhaps a label column (empty where the class is
            unknown) and a column ``split`` of train, valid, test (empty for none). Every other column
-           is a feature: numbers as they are, texts as kinds
+           is a feature: numbers, centred and scaled, and texts as kinds
 edges.csv  columns ``source`` and ``target`` of ids; every other column is a feature of the edge
 ========== =====================================================================================
 
@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.feature_columns import Columns
+from protgnn.graphs.feature_columns import Columns, scale_of, scaled
 from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
 from protgnn.graphs.network import UNKNOWN, Network
 from protgnn.graphs.network_checks import check_network
@@ -91,11 +91,20 @@ def read_network_folder(
         edge_names: tuple[str, ...] = ()
         if edges.columns:
             attr, edge_names = edge_columns.features(wanted.kinds)
+        node_scale, edge_scale = scale_of(x), () if attr is None else scale_of(attr)
     else:
         node_names, edge_names = schema.node_features, schema.edge_features
         x = node_columns.features_of(node_names)
         attr = edge_columns.features_of(edge_names) if edge_names else None
-    made = Schema(class_names=classes, node_features=node_names, edge_features=edge_names)
+        node_scale, edge_scale = schema.node_scale, schema.edge_scale
+    x, attr = scaled(x, node_scale), None if attr is None else scaled(attr, edge_scale)
+    made = Schema(
+        class_names=classes,
+        node_features=node_names,
+        edge_features=edge_names,
+        node_scale=node_scale,
+        edge_scale=edge_scale,
+    )
     try:
         network, notes = check_network(x, edge_index, edge_attr=attr, y=y, names=names, schema=made, directed=directed)
     except DataError as error:  # what is left to refuse is two different sets of attributes for one edge

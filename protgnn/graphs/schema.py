@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Kind = Literal["molecule", "sentence", "graph"]
+Scale = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,8 @@ class Schema:
 
     ``featurizer`` is ``"molecule"`` where SMILES can be turned into graphs of this schema, ``"sentence:…"`` where
     sentences can, with the name of the word vectors, and ``"given"`` where the numbers came with the graphs.
+    ``node_scale`` and ``edge_scale`` are what was taken off each column of a table and what it was then divided by;
+    nothing where columns are as they were given.
     """
 
     kind: Kind = "graph"
@@ -21,6 +24,8 @@ class Schema:
     node_features: tuple[str, ...] = ()
     edge_features: tuple[str, ...] = ()
     featurizer: str = "given"
+    node_scale: Scale = ()
+    edge_scale: Scale = ()
 
     @property
     def num_classes(self) -> int:
@@ -31,5 +36,9 @@ class Schema:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Schema:
-        known: dict[str, Any] = {key: tuple(item) if isinstance(item, list) else item for key, item in values.items()}
-        return cls(**known)
+        return cls(**{key: _frozen(item) for key, item in values.items()})
+
+
+def _frozen(value: Any) -> Any:
+    """Lists as tuples, also within lists."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protgnn.errors import DataError
-from protgnn.graphs.feature_columns import CONSTANT, Columns
+from protgnn.graphs.feature_columns import CONSTANT, Columns, scale_of, scaled
 from tests.graphs.random_graphs import law
 
 PATH = Path("nodes.csv")
@@ -91,3 +91,10 @@ def test_what_the_model_does_not_know_is_refused():
         columns(colour=["red"]).features_of(("size",))
     with pytest.raises(DataError, match=r"line 2: expected a number in column 'size'.*mend it$"):
         columns(size=["large"]).features_of(("size",))
+
+
+def test_columns_of_zeros_and_ones_and_columns_that_never_change_stay_as_they_are():
+    values = torch.tensor([[0.0, 7.0, 20.0], [1.0, 7.0, 40.0]])
+    assert scale_of(values) == ((0.0, 1.0), (0.0, 1.0), (30.0, 10.0))
+    assert scaled(values, scale_of(values)).tolist() == [[0.0, 7.0, -1.0], [1.0, 7.0, 1.0]]
+    assert scaled(values, ()) is values

@@ -1,6 +1,7 @@
 """A network from nodes.csv and edges.csv, and a message with file and line for each way it may be wrong."""
 
 import csv
+import json
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given
 from protgnn.errors import DataError
 from protgnn.graphs.network import Network
 from protgnn.graphs.network_files import NetworkColumns, NetworkData, is_network_folder, read_network_folder
+from protgnn.graphs.schema import Schema
 from tests.graphs.random_graphs import law
 from tests.graphs.random_networks import edge_pairs, networks
 
@@ -35,19 +37,33 @@ def read(folder: Path, nodes: str | bytes = NODES, edges: str | bytes = EDGES, *
     return read_network_folder(folder, **more)
 
 
+def as_written(network: Network) -> torch.Tensor:
+    """Features before they were centred and scaled."""
+    centre, spread = torch.tensor(network.schema.node_scale).unbind(1)
+    return network.x * spread + centre
+
+
+def test_numbers_are_centred_and_scaled_and_kinds_are_not(tmp_path):
+    network = read(tmp_path).network
+    age, colours = network.x[:, 0], network.x[:, 1:]
+    assert float(age.mean()) == pytest.approx(0, abs=1e-6) and float(age.std(correction=0)) == pytest.approx(1)
+    assert set(colours.flatten().tolist()) == {0.0, 1.0}
+
+
 def test_ids_of_any_kind_features_labels_and_split(tmp_path):
     data = read(tmp_path)
     network = data.network
     assert network.names == ("a7", "b-2", "Ωmega", "d, d", "5")
     assert network.schema.node_features == ("age", "colour=blue", "colour=red")
-    torch.testing.assert_close(network.x[0], torch.tensor([1.5, 0, 1]))
-    torch.testing.assert_close(network.x[3], torch.tensor([0.4, 0, 0]))
+    age, *colours = as_written(network).t().tolist()
+    assert age == pytest.approx([1.5, 2, 3, 0.4, 5]) and colours == [[0, 1, 0, 0, 0], [1, 0, 1, 0, 1]]
     assert network.schema.class_names == ("bad", "good") and network.y.tolist() == [1, 0, 1, 0, -1]
     split = data.given_split
     assert [split.train.tolist(), split.valid.tolist(), split.test.tolist()] == [[0, 1], [2], [3]]
     assert set(edge_pairs(network)) == {(0, 1), (1, 0), (2, 0), (0, 2), (3, 4), (4, 3)}
     assert network.schema.edge_features == ("weight",)
-    assert network.edge_attr.flatten().tolist() == [0.5, 2, 0.5, 2, 1, 1]
+    ((centre, spread),) = network.schema.edge_scale
+    assert (network.edge_attr.flatten() * spread + centre).tolist() == pytest.approx([0.5, 2, 0.5, 2, 1, 1])
     assert any("empty: of no kind" in note for note in data.notes)
 
 
@@ -84,7 +100,8 @@ def test_another_file_is_read_as_the_model_knows_it(tmp_path):
     schema = read(tmp_path).network.schema
     nodes = "id,colour,age,extra\nn,blue,7,?\nm,,8,?\n"
     data = read(tmp_path, nodes, "source,target,weight\nn,m,3\n", schema=schema)
-    assert data.network.x.tolist() == [[7, 1, 0], [8, 0, 0]] and data.network.schema == schema
+    torch.testing.assert_close(as_written(data.network), torch.tensor([[7.0, 1, 0], [8, 0, 0]]))
+    assert data.network.schema == schema == Schema.from_json(json.loads(json.dumps(schema.to_json())))
     assert data.network.y is None and any("extra" in note for note in data.notes)
     labelled = "id,colour,age,label\nn,blue,7,good\nm,,8,\n"
     assert read(tmp_path, labelled, "source,target,weight\nn,m,3\n", schema=schema).network.y.tolist() == [1, -1]
@@ -116,9 +133,12 @@ def test_what_is_written_is_read(network):
     with tempfile.TemporaryDirectory() as folder:
         write(network, Path(folder))
         found = read_network_folder(folder, directed=network.directed).network
-    for name in ("x", "ptr", "source", "edge_attr"):
-        one, other = getattr(network, name), getattr(found, name)
-        assert (one is None) == (other is None) and (one is None or torch.equal(one, other)), name
+    assert torch.equal(network.ptr, found.ptr) and torch.equal(network.source, found.source)
+    torch.testing.assert_close(as_written(found), network.x, rtol=1e-4, atol=1e-5)
+    assert (network.edge_attr is None) == (found.edge_attr is None)
+    if network.edge_attr is not None:
+        centre, spread = torch.tensor(found.schema.edge_scale).unbind(1)
+        torch.testing.assert_close(found.edge_attr * spread + centre, network.edge_attr, rtol=1e-4, atol=1e-5)
     classes = [f"class {number}" for number in network.y.tolist()]
     assert [found.schema.class_names[number] for number in found.y.tolist()] == classes
 
