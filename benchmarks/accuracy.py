@@ -35,7 +35,6 @@ EVIDENCE = {
     "evidence_beside",
     "evidence_budget",
     "exploration",
-    "exploration_epochs",
     "evidence_lr",
     "sampler_lr",
 }

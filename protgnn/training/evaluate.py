@@ -20,10 +20,10 @@ EVALUATION_PARTS = 8192
 
 
 def graphs_at_once(model: GraphClassifier) -> int:
-    """How many graphs to evaluate in one call: evidence has a part per graph and prototype, so fewer of them."""
+    """How many graphs to evaluate in one call: fewer where many parts of each are compared."""
     if model.sampler is None or not isinstance(model.head, PrototypeHead):
         return EVALUATION_BATCH
-    return min(EVALUATION_BATCH, max(EVALUATION_PARTS // len(model.head.classes), 1))
+    return min(EVALUATION_BATCH, max(EVALUATION_PARTS // (len(model.head.classes) + model.sizes.beside), 1))
 
 
 def evaluation_batches(model: GraphClassifier, graphs: Instances, whole: bool = False) -> Iterator[Batch]:

@@ -257,14 +257,11 @@ class _Training:
         return self._on_evidence and bool((self.state.epoch + step) % 2)
 
     def _exploration(self) -> Exploration | None:
-        """The noise of this epoch's proposals; it falls linearly to none."""
-        done = self.state.epoch - 1 - self.state.stage_start
-        left = 1 - done / max(self.recipe.exploration_epochs, 1)
-        if not self._on_evidence or left <= 0 or not self.recipe.exploration:
+        """The noise of this epoch's proposals. It does not fade: without it proposals grow alike, similarities fall,
+        and on BBBP the loss rose again from the epoch in which the noise had gone."""
+        if not self._on_evidence or not self.recipe.exploration:
             return None
-        return Exploration(
-            self.recipe.exploration * left, generator_for(self.recipe.seed, "exploration", self.state.epoch)
-        )
+        return Exploration(self.recipe.exploration, generator_for(self.recipe.seed, "exploration", self.state.epoch))
 
     def _embed(self, batch: Batch, parts: bool = False) -> Tensor:
         """Embeddings in the recipe's precision; heads and costs are computed in full precision."""

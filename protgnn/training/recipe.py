@@ -63,13 +63,12 @@ class Recipe(BaseModel):
     # the evidence of ProtGNN+, Eq. 13 and 14
     plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
     warm_up: int = knob(
-        -1, "epochs T_w of ProtGNN before evidence is learned; -1: 100, or 3000 steps if that is less", paper=200, ge=-1
+        -1, "epochs T_w of ProtGNN before evidence is learned; -1: 100, or 1000 steps if that is less", paper=200, ge=-1
     )
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)
     evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", paper=0, ge=0)
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
-    exploration: float = knob(1.0, "scale of the noise on edge scores when evidence is first learned", ge=0)
-    exploration_epochs: int = knob(30, "epochs in which that noise falls to zero", ge=0)
+    exploration: float = knob(1.0, "scale of the noise on edge scores while evidence is learned", ge=0)
     evidence_lr: float = knob(0.001, "Adam's learning rate for the rest while evidence is learned", gt=0, le=1)
     sampler_lr: float = knob(0.003, "Adam's learning rate for the sampler", gt=0, le=1)
 
@@ -196,7 +195,7 @@ def learning_epochs(recipe: Recipe, graphs: int) -> int:
     """Epochs on whole graphs, at the most: all of T, or T_w where the rest is for evidence."""
     if not recipe.plus:
         return recipe.epochs
-    warm_up = min(100, -(-3000 // steps_per_epoch(recipe, graphs))) if recipe.warm_up == -1 else recipe.warm_up
+    warm_up = min(100, -(-1000 // steps_per_epoch(recipe, graphs))) if recipe.warm_up == -1 else recipe.warm_up
     return min(warm_up, recipe.epochs)
 
 

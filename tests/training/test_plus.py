@@ -21,7 +21,6 @@ QUICK = {
     "warm_up": 3,
     "epochs": 6,
     "anchored_epochs": 2,
-    "exploration_epochs": 3,
     "patience": 0,
     "prototypes": 2,
     "search_iterations": 4,
@@ -142,7 +141,7 @@ def test_a_plain_head_has_no_evidence():
 
 def test_the_warm_up_is_shorter_where_an_epoch_has_many_steps():
     recipe = make_recipe(plus=True)
-    assert learning_epochs(recipe, 1600) == 100
-    assert learning_epochs(recipe, 9600) == 20
+    assert learning_epochs(recipe, 150) == 100
+    assert learning_epochs(recipe, 9600) == 7
     assert learning_epochs(make_recipe(plus=True, warm_up=7), 9600) == 7
     assert learning_epochs(make_recipe(), 9600) == recipe.epochs
