@@ -194,9 +194,9 @@ class Reasoning:
         return reasoning_svg(self)
 
     def __rich__(self) -> RenderableType:
-        from protgnn.explain.terminal import reasoning_table
+        from protgnn.explain.terminal import ReasoningTable
 
-        return reasoning_table(self)
+        return ReasoningTable(self)
 
     def __str__(self) -> str:
         from protgnn.explain.terminal import plain_text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -15,58 +16,78 @@ if TYPE_CHECKING:
     from protgnn.explain.reasoning import Reasoning
 
 _WIDTH = 110
+_UNBOUNDED = 10_000
 _NEGLIGIBLE = 0.02  # rows whose share of the largest is less than this are added up in one line
 _FEWEST, _MOST = 3, 10
 
 
-def reasoning_table(why: Reasoning) -> RenderableType:
-    """The reasoning as something Rich prints."""
-    names, first, second = why.class_names, why.predicted, why.runner_up
-    shown, rest = chosen_rows(why)
-    with_evidence = any(row.evidence is not None for row in why.rows)
-    columns = [*(["this part"] if with_evidence else []), "looks like prototype", "no.", "of class", "similarity"]
-    table = Table(*columns, f"→ {names[first]}", f"→ {names[second]}", box=None, header_style="bold")
-    table.padding = (0, 2, 0, 0)
-    for column in table.columns:
-        column.overflow = "fold"  # a SMILES has no place to break, and nothing of it may be lost
-    for column in table.columns[len(columns) - 1 :]:
-        column.justify = "right"
-        column.no_wrap = True
-    for column in table.columns[len(columns) - 3 : len(columns) - 1]:
-        column.no_wrap = True  # in a narrow terminal it is the SMILES that fold
-    for row in shown:
-        evidence = [Text(why.evidence_shows(row) or "whole graph")] if with_evidence else []
-        adds = [f"{row.contribution(label):+.2f}" for label in (first, second)]
-        table.add_row(
-            *evidence,
-            Text(why.shows(row)),
-            str(row.prototype),
-            Text(names[row.label]),
-            f"{row.similarity:.2f}",
-            *adds,
-        )
-    if rest:
-        adds = [f"{sum(row.contribution(label) for row in rest):+.2f}" for label in (first, second)]
-        blank = [""] * (len(columns) - 1)
-        table.add_row(f"and {len(rest)} more", *blank, *adds, style="dim")
-    table.add_row(
-        "sum (logit)",
-        *[""] * (len(columns) - 1),
-        *(f"{why.logits[label]:+.2f}" for label in (first, second)),
-        style="bold",
-    )
-    parts: list[RenderableType] = [Text(headline(why), style="bold")]
-    parts += [Text(f"! {warning}", style="bold yellow") for warning in warnings(why)]
-    if not with_evidence:
-        parts.append(Text("each row compares the whole graph with a prototype", style="dim"))
-    return Group(*parts, table, Text(difference(why)))
+class ReasoningTable:
+    """The reasoning as something Rich prints.
+
+    A row shows what was compared and what came of it; where the terminal is too narrow for both, there are two tables.
+    """
+
+    def __init__(self, why: Reasoning) -> None:
+        self.why = why
+        self.shown, self.rest = chosen_rows(why)
+        self.with_evidence = any(row.evidence is not None for row in why.rows)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield Text(headline(self.why), style="bold")
+        for warning in warnings(self.why):
+            yield Text(f"! {warning}", style="bold yellow")
+        if not self.with_evidence:
+            yield Text("each row compares the whole graph with a prototype", style="dim")
+        together = self._table(looks=True, sums=True)
+        wanted = Measurement.get(console, options.update(max_width=_UNBOUNDED), together).maximum
+        if wanted <= options.max_width:
+            yield together
+        else:
+            yield self._table(looks=False, sums=True)
+            yield ""
+            yield self._table(looks=True, sums=False)
+        yield Text(difference(self.why))
+
+    def _table(self, looks: bool, sums: bool) -> Table:
+        """The rows: what they look like, what they add, or both."""
+        why, names = self.why, self.why.class_names
+        both = (why.predicted, why.runner_up)
+        table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+        table.add_column("no.", no_wrap=True)
+        if looks and self.with_evidence:
+            table.add_column("this part", overflow="fold")  # a SMILES has no place to break, and none of it may be lost
+        if looks:
+            table.add_column("looks like prototype", overflow="fold")
+        if sums:
+            table.add_column("of class", overflow="fold")
+            table.add_column("similarity", justify="right", no_wrap=True)
+            for label in both:
+                table.add_column(f"→ {names[label]}", justify="right", overflow="fold")
+        for row in self.shown:
+            cells: list[RenderableType] = [str(row.prototype)]
+            if looks and self.with_evidence:
+                cells.append(Text(why.evidence_shows(row) or "whole graph"))
+            if looks:
+                cells.append(Text(why.shows(row)))
+            if sums:
+                cells += [Text(names[row.label]), f"{row.similarity:.2f}"]
+                cells += [f"{row.contribution(label):+.2f}" for label in both]
+            table.add_row(*cells)
+        if sums:
+            blank = [""] * (len(table.columns) - 4)
+            if self.rest:
+                adds = [f"{sum(row.contribution(label) for row in self.rest):+.2f}" for label in both]
+                table.add_row(*blank, f"and {len(self.rest)} more", "", *adds, style="dim")
+            total = [f"{why.logits[label]:+.2f}" for label in both]
+            table.add_row(*blank, "sum (logit)", "", *total, style="bold")
+        return table
 
 
 def plain_text(why: Reasoning) -> str:
     """The same without colours, for `print` and logs."""
     console = Console(file=StringIO(), width=_WIDTH, color_system=None, highlight=False)
     with console.capture() as captured:
-        console.print(reasoning_table(why))
+        console.print(ReasoningTable(why))
     return "\n".join(line.rstrip() for line in captured.get().rstrip().splitlines())
 
 

@@ -1,13 +1,16 @@
 """A reasoning is the computation itself: its rows add up to what the model predicts."""
 
 import json
+from io import StringIO
 
 import pytest
 import torch
+from rich.console import Console
 
 from protgnn.errors import ProtGNNError
 from protgnn.explain.fragments import describe_subgraph, fragment_smiles
 from protgnn.explain.reasoning import explain
+from protgnn.explain.terminal import chosen_rows
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
 from protgnn.training.evaluate import predict_logits
@@ -90,3 +93,15 @@ def test_the_command_line_explains_a_raw_smiles(molecules_csv, tmp_path, protgnn
     ):
         ended = protgnn_command("explain", folder, *arguments)
         assert ended.status == 1 and message in ended.err
+
+
+def test_in_a_narrow_terminal_fragments_have_a_table_of_their_own_and_nothing_is_lost(trained, molecules):
+    (why,) = explain(trained.model, molecules.test[:1])
+    fragments = {why.shows(row) for row in chosen_rows(why)[0]}
+    for width, headers in ((200, 1), (max(map(len, fragments)) + 30, 2)):
+        console = Console(file=StringIO(), width=width, color_system=None)
+        console.print(why)
+        lines = console.file.getvalue().splitlines()
+        assert sum(line.startswith("no.") for line in lines) == headers
+        assert all(any(shown in line for line in lines) for shown in fragments)
+        assert max(map(len, lines)) <= width
