@@ -90,7 +90,8 @@ def write_jsonl(graphs: GraphSet, path: str | Path) -> None:
     path = Path(path)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, suffix=".part", delete=False) as file:
         try:
-            print(json.dumps({"schema": graphs.schema.to_json()}, ensure_ascii=False), file=file)
+            schema = {key: value for key, value in graphs.schema.to_json().items() if key in _SCHEMA_KEYS}
+            print(json.dumps({"schema": schema}, ensure_ascii=False), file=file)
             for item in _as_objects(graphs):
                 print(json.dumps(item, ensure_ascii=False, allow_nan=False), file=file)
             file.close()
