@@ -29,32 +29,47 @@ class Presence:
     edge: Tensor | None = None
 
 
+class _Matrix:
+    """The sparse matrix that sums what each node hears, times given weights; made once for all layers of a pass."""
+
+    def __init__(self, hearing: Hearing, weight: Tensor) -> None:
+        self.hearing, self.weight = hearing, weight.detach()
+
+    @cached_property
+    def forward(self) -> Tensor:
+        return _sparse(*self.hearing.matrix, self.weight)
+
+    @cached_property
+    def transposed(self) -> Tensor:
+        ptr, column, entry = self.hearing.transposed
+        return _sparse(ptr, column, self.weight[entry])
+
+
+def _sparse(ptr: Tensor, column: Tensor, value: Tensor) -> Tensor:
+    size = (len(ptr) - 1, len(ptr) - 1)
+    return torch.sparse_csr_tensor(ptr, column, value, size, check_invariants=False)
+
+
 class _WeightedSum(torch.autograd.Function):
     """``out[i] = Σ_{e: j→i} weight[e] · x[j]`` as a sparse product; its gradient is the transposed product."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, hearing: Hearing) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        ctx.hearing = hearing
-        return _product(*hearing.matrix, weight, x)
+    def forward(ctx: Any, x: Tensor, weight: Tensor, matrix: _Matrix) -> Tensor:
+        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None)
+        ctx.matrix = matrix
+        return matrix.forward @ x.contiguous()
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, Tensor | None, None]:
         (grad,) = grads
-        x, weight = ctx.saved_tensors
-        hearing: Hearing = ctx.hearing
+        matrix: _Matrix = ctx.matrix
         grad_x = grad_weight = None
         if ctx.needs_input_grad[0]:
-            ptr, column, entry = hearing.transposed
-            grad_x = _product(ptr, column, weight[entry], grad)
+            grad_x = matrix.transposed @ grad.contiguous()
         if ctx.needs_input_grad[1]:
-            grad_weight = (grad[hearing.target] * x[hearing.source]).sum(-1)
+            (x,) = ctx.saved_tensors
+            grad_weight = (grad[matrix.hearing.target] * x[matrix.hearing.source]).sum(-1)
         return grad_x, grad_weight, None
-
-
-def _product(ptr: Tensor, column: Tensor, value: Tensor, x: Tensor) -> Tensor:
-    size = (len(ptr) - 1, len(x))
-    return torch.sparse_csr_tensor(ptr, column, value.detach(), size, check_invariants=False) @ x.contiguous()
 
 
 class Neighbours:
@@ -78,6 +93,7 @@ class Neighbours:
             self.present = self.present.to(weight.dtype).index_copy(0, self.place, weight)
         self.everything = weight is None
         self.node_present = None if presence is None else presence.node
+        self._matrix: tuple[Tensor, _Matrix] | None = None  # of the weights that were used last
 
     @cached_property
     def gcn_weight(self) -> Tensor:
@@ -93,7 +109,10 @@ class Neighbours:
         if torch.is_autocast_enabled(x.device.type):  # the sparse product knows no half precision
             with torch.autocast(x.device.type, enabled=False):
                 return self.sum(x.to(weight.dtype), weight)
-        result: Tensor = _WeightedSum.apply(x.to(weight.dtype), weight, self.hearing)  # type: ignore[no-untyped-call]
+        if self._matrix is None or self._matrix[0] is not weight:
+            self._matrix = weight, _Matrix(self.hearing, weight)
+        matrix = self._matrix[1]
+        result: Tensor = _WeightedSum.apply(x.to(weight.dtype), weight, matrix)  # type: ignore[no-untyped-call]
         return result
 
     def edge_sum(self, weight: Tensor) -> Tensor:
