@@ -4,7 +4,7 @@
 stored as soon as it is done, so that an interrupted benchmark goes on where it stopped. ``ba-shapes`` has degrees as
 features; ``ba-shapes:constant`` has ones, as published, of which a GAT can learn nothing (a mean of equal rows is that
 row), so that it is left out there. For ProtGNN+ the edges around each test node of a motif, predicted rightly, are
-ranked by how much of the logit runs through them: ``motif_auc`` is the mean ROC AUC against the motif's edges.
+ranked as in ``benchmarks.motifs``: ``motif_auc`` is the mean ROC AUC against the motif's edges.
 """
 
 from __future__ import annotations

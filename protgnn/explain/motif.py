@@ -13,8 +13,8 @@ from protgnn.model.evidence import Evidence
 from protgnn.model.prototypes import PrototypeHead, similarity
 from protgnn.training.evaluate import graphs_at_once
 
-TIE_BREAK = 1e-3
-"""How much the sampler's own probability counts beside the share of the logit: only between equals."""
+OUTSIDE = 1e-3
+"""How much the sampler's word counts outside of the evidence: only to order what is there."""
 
 
 @torch.no_grad()
@@ -44,7 +44,11 @@ def motif_auc(model: GraphClassifier, graphs: GraphSet) -> list[float]:
 
 
 def edge_share(model: GraphClassifier, batch: Batch, evidence: Evidence) -> tuple[Tensor, Tensor]:
-    """How much of the predicted class's logit runs through each edge, ``[E]``, and the predicted classes ``[B]``."""
+    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``.
+
+    A prototype's share of the logit goes to the edges of its evidence, to each as much as the sampler thinks it likely,
+    ``e_ij`` of Eq. 13. Evidence has as many edges as the budget allows, and those that only fill it are unlikely ones.
+    """
     head = model.head
     assert isinstance(head, PrototypeHead) and model.sampler is not None
     predicted = head.logits(evidence.distance).argmax(1)
@@ -55,4 +59,4 @@ def edge_share(model: GraphClassifier, batch: Batch, evidence: Evidence) -> tupl
     member, owner = evidence.member(batch), batch.node_graph[source]
     inside = (member[source] & member[target]).to(share.dtype)
     likely = model.sampler(model.encoder(batch).float(), batch.edge_index, head.vectors).sigmoid()
-    return ((inside + TIE_BREAK * likely) * share[owner]).sum(1), predicted
+    return ((inside + OUTSIDE) * likely * share[owner]).sum(1), predicted
