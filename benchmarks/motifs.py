@@ -3,7 +3,8 @@
 ProtGNN+ on data whose label is a motif. For every test graph of a motif class that is predicted to be of it, the edges
 are scored by how much of the predicted class's logit they carry: the sum, over the prototypes of that class, of their
 share of the logit, times the sampler's probability of the edge, where their evidence holds it. Reported is the ROC AUC
-of that score against the true motif's edges, mean over graphs, and the accuracy on all test graphs, over random splits. Each run is stored as soon as it is done, so an interrupted benchmark goes on where it stopped.
+of that score against the true motif's edges, mean over graphs, and the accuracy on all test graphs, over random splits.
+Each run is stored as soon as it is done, so an interrupted benchmark goes on where it stopped.
 """
 
 from __future__ import annotations
