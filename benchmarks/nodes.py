@@ -46,7 +46,9 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     test = result.scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
     if model == "plus":
-        figures["motif_auc"] = statistics.mean(motif_auc(result.model, seen_by(result.recipe, parts.test).apart()))
+        around = seen_by(result.recipe, parts.test).apart()
+        figures["motif_auc"] = statistics.mean(motif_auc(result.model, around))
+        figures["sampler_auc"] = statistics.mean(motif_auc(result.model, around, shown=False))
     return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 
 
@@ -65,8 +67,8 @@ def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
         row["paper"] = PAPER[row["encoder"]][row["model"]] if row["data"].startswith("ba-shapes") else "-"
         for name, pick in (("prototype_error", max), ("sum_error", max), ("evidence_error", max)):
             row[name] = f"{pick(one[name] for one in runs):.1e}" if name in runs[0] else "-"
-        auc = [one["motif_auc"] for one in runs if "motif_auc" in one]
-        row["motif_auc"] = f"{statistics.mean(auc):.3f}" if auc else "-"
+        for name in ("motif_auc", "sampler_auc"):
+            row[name] = f"{statistics.mean(one[name] for one in runs):.3f}" if name in runs[0] else "-"
         row["minutes"] = f"{statistics.mean(one['seconds'] for one in runs) / 60:.1f}"
         rows.append(row)
     return rows

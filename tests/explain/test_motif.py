@@ -37,7 +37,7 @@ def model():
     return built
 
 
-def plain_scores(model, graph):
+def plain_scores(model, graph, shown=True):
     """The score of every edge of one graph, from its reasoning and the sampler, a sum in words."""
     why = explain(model, graph)[0]
     winner = max(range(len(why.logits)), key=why.logits.__getitem__)
@@ -52,18 +52,20 @@ def plain_scores(model, graph):
         for row in own:
             inside = 1.0 if {source, target} <= set(row.evidence) else 0.0
             share = max(row.contribution(winner), 0.0) / whole
-            score += share * (inside + OUTSIDE) * float(likely[edge, row.prototype])
+            counts = inside + OUTSIDE if shown else 1.0
+            score += share * counts * float(likely[edge, row.prototype])
         scores.append(score)
     return winner, torch.tensor(scores)
 
 
-def test_scores_are_the_sum_over_the_prototypes_of_the_predicted_class(model, graphs):
+@pytest.mark.parametrize("shown", [True, False])
+def test_scores_are_the_sum_over_the_prototypes_of_the_predicted_class(model, graphs, shown):
     batch = graphs.batch()
     with torch.no_grad():
-        found, predicted = edge_share(model, batch, model.evidence(batch))
+        found, predicted = edge_share(model, batch, model.evidence(batch), shown)
     owner = batch.node_graph[batch.edge_index[0]]
     for number in range(len(graphs)):
-        winner, expected = plain_scores(model, graphs[number])
+        winner, expected = plain_scores(model, graphs[number], shown)
         assert int(predicted[number]) == winner
         assert torch.allclose(found[owner == number], expected, atol=1e-5)
 
