@@ -121,7 +121,9 @@ def test_a_bad_row_is_refused_by_line_or_skipped_and_counted_if_asked(protgnn_co
     assert ended.status == 1 and "line 3" in ended.err and not out.exists()
     ended = protgnn_command("predict", run_folder, path, "-o", out, "--skip-bad")
     assert ended.status == 0 and "note: " in ended.err and "1" in ended.err
-    assert [row["name"] for row in csv.DictReader(out.open())] == ["CCO", "CCN"]
+    rows = list(csv.DictReader(out.open()))
+    assert [row["name"] for row in rows] == ["CCO", "CCN"]
+    assert [row["line"] for row in rows] == ["2", "4"], "what was skipped does not move the others"
 
 
 def test_training_on_bad_rows_needs_to_be_asked_for(protgnn_command, molecules_csv, tmp_path):

@@ -4,38 +4,47 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import Tensor
+
 from protgnn.explain.reasoning import Known, Reasoning, explain
 from protgnn.graphs.instances import Instances
+from protgnn.graphs.packed import GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.evaluate import predict_logits
 
 
 def predictions(model: GraphClassifier, graphs: Instances, known: Known) -> list[dict[str, Any]]:
-    """Number, name, predicted class, the probability of every class, and by what: see :func:`_decided_by`.
+    """Number, line in the file, name, predicted class, the probability of every class, and by what: see
+    :func:`_decided_by`.
 
     A plain model has no prototypes, and its rows end with the probabilities.
     """
+    lines = graphs.lines if isinstance(graphs, GraphSet) else None
     if isinstance(model.head, PrototypeHead):
         return [
-            _row(why.number, why.name, why.class_names, why.probabilities, why) for why in explain(model, graphs, known)
+            _row(why.number, lines, why.name, why.class_names, why.probabilities, why)
+            for why in explain(model, graphs, known)
         ]
     names, classes = graphs.names, graphs.schema.class_names
     chances = predict_logits(model, graphs).softmax(1).tolist()
     return [
-        _row(number, None if names is None else names[number], classes, tuple(chance))
+        _row(number, lines, None if names is None else names[number], classes, tuple(chance))
         for number, chance in enumerate(chances)
     ]
 
 
 def _row(
     number: int,
+    lines: Tensor | None,
     name: str | None,
     classes: tuple[str, ...],
     chances: tuple[float, ...],
     why: Reasoning | None = None,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {"row": number}
+    if lines is not None:
+        found["line"] = int(lines[number])
     if name is not None:
         found["name"] = name
     found["predicted"] = classes[max(range(len(chances)), key=chances.__getitem__)]

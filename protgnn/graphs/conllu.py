@@ -28,7 +28,7 @@ from torch import Tensor
 from protgnn.errors import DataError
 from protgnn.graphs.labels import is_missing, to_classes, to_known_classes
 from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.raw_inputs import skipped
+from protgnn.graphs.raw_inputs import on_lines, skipped
 from protgnn.graphs.sentences import Sentence, from_sentences, word_in_a_circle
 from protgnn.graphs.splits import Split, hold_out
 from protgnn.graphs.text_files import read_text
@@ -96,7 +96,7 @@ def read_conllu(
     if several:
         notes.append(f"{several} sentences have several roots: the later ones were hung on the first")
     given = None if classes is not None else _split(path, kept, y)
-    return from_sentences(sentences, y, names), notes, given
+    return on_lines(from_sentences(sentences, y, names), (told.line for told in kept)), notes, given
 
 
 def _refuse(path: Path, line: int, what: str) -> NoReturn:

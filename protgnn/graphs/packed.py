@@ -154,7 +154,8 @@ class GraphSet:
 
     Shapes for G graphs with N nodes and E directed edges in all: ``x [N, F]``, ``edge_index [2, E]``,
     ``node_ptr [G + 1]``, ``edge_ptr [G + 1]``, ``edge_attr [E, D]``, ``y [G]``, ``targets [G, T]`` with T = 1 for
-    node and 2 for link tasks, ``node_truth [N]`` true for nodes of the known motif, ``names`` one text per graph.
+    node and 2 for link tasks, ``node_truth [N]`` true for nodes of the known motif, ``names`` one text per graph,
+    ``lines [G]`` the lines of the file that they were read from.
 
     ``x`` may be of half precision where there is much of it; batches are float32 in any case.
 
@@ -171,6 +172,7 @@ class GraphSet:
     targets: Tensor | None = None
     node_truth: Tensor | None = None
     names: tuple[str, ...] | None = None
+    lines: Tensor | None = None
     schema: Schema = field(default_factory=Schema)
     outside: Tensor | None = None
     origin: Tensor | None = None
@@ -222,6 +224,7 @@ class GraphSet:
             targets=None if self.targets is None else self.targets[chosen],
             node_truth=None if self.node_truth is None else self.node_truth[nodes],
             names=None if self.names is None else tuple(self.names[number] for number in chosen.tolist()),
+            lines=None if self.lines is None else self.lines[chosen],
             outside=None if self.outside is None else self.outside[nodes],
             origin=None if self.origin is None else self.origin[nodes],
         )
@@ -323,8 +326,8 @@ class GraphSet:
         return 0 if self.targets is None else self.targets.shape[1]
 
     def bare(self) -> GraphSet:
-        """The same graphs without names and known motifs, which encoding does not need."""
-        return replace(self, names=None, node_truth=None)
+        """The same graphs without names, lines and known motifs, which encoding does not need."""
+        return replace(self, names=None, lines=None, node_truth=None)
 
     def apart(self) -> GraphSet:
         """Each graph by itself, which they are."""
@@ -353,6 +356,7 @@ class GraphSet:
             names=None
             if any(part.names is None for part in parts)
             else tuple(name for part in parts for name in part.names or ()),
+            lines=joined("lines"),
             outside=_all_outside(parts),
             origin=joined("origin"),
         )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
+
+import torch
+from torch import Tensor
 
 from protgnn.errors import DataError
 from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
+from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.tables import listed, named_column, read_table, unique_column
 from protgnn.graphs.text_files import read_text
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 _SHOWN = 5  # skipped rows named in a note
 Read = TypeVar("Read")
@@ -92,6 +93,11 @@ class Rows:
             if self.surely:
                 raise
             return None, names  # it was only a guess that this column holds labels
+
+
+def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
+    """The graphs, and on which lines of their file they were."""
+    return replace(graphs, lines=torch.tensor(list(lines)))
 
 
 def csv_rows(path: Path, kind: RawKind, column: str | None, label: str | None, label_needed: bool) -> Rows:

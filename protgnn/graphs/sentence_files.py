@@ -7,7 +7,7 @@ from pathlib import Path
 from protgnn.errors import DataError
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.parser import parse_sentences
-from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows
+from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows, on_lines
 from protgnn.graphs.sentences import from_sentences
 
 TEXT = RawKind(
@@ -34,13 +34,13 @@ def read_csv(
     rows = csv_rows(Path(path), TEXT, text, label, label_needed=classes is None)
     kept, texts, notes = rows.sound(_sound, _fault, skip_bad)
     y, names = rows.classes(kept, classes)
-    return from_sentences(parse_sentences(texts), y, names), notes
+    return on_lines(from_sentences(parse_sentences(texts), y, names), (row.line for row in kept)), notes
 
 
 def read_lines(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[str]]:
     """Graphs from a text with one sentence per line, without labels."""
-    _, texts, notes = line_rows(Path(path), TEXT).sound(_sound, _fault, skip_bad)
-    return from_sentences(parse_sentences(texts)), notes
+    kept, texts, notes = line_rows(Path(path), TEXT).sound(_sound, _fault, skip_bad)
+    return on_lines(from_sentences(parse_sentences(texts)), (row.line for row in kept)), notes
 
 
 def read_sentence(text: str) -> GraphSet:

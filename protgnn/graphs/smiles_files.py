@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protgnn.graphs.molecules import from_molecules, parse, quiet, shorten
 from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows
+from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows, on_lines
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -36,7 +36,8 @@ def read_csv(
     with quiet():
         kept, mols, notes = rows.sound(parse, _fault, skip_bad)
     y, names = rows.classes(kept, classes)
-    return from_molecules(mols, [row.text for row in kept], y, names, truth), notes
+    graphs = from_molecules(mols, [row.text for row in kept], y, names, truth)
+    return on_lines(graphs, (row.line for row in kept)), notes
 
 
 def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[str]]:
@@ -45,7 +46,7 @@ def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[s
         kept, mols, notes = line_rows(Path(path), SMILES).sound(
             _parse_first, lambda line: _fault(_first(line)), skip_bad
         )
-    return from_molecules(mols, [_first(row.text) for row in kept]), notes
+    return on_lines(from_molecules(mols, [_first(row.text) for row in kept]), (row.line for row in kept)), notes
 
 
 def _first(line: str) -> str:

@@ -55,6 +55,7 @@ def cut(graphs: GraphSet, index: Tensor, node_mask: Tensor, edge_mask: Tensor | 
         targets=targets,
         node_truth=None if graphs.node_truth is None else graphs.node_truth[nodes[node_mask]],
         names=None if graphs.names is None else tuple(graphs.names[number] for number in index.tolist()),
+        lines=None if graphs.lines is None else graphs.lines[index],
         outside=None,
         origin=None if graphs.origin is None else graphs.origin[nodes[node_mask]],
     )
