@@ -60,11 +60,13 @@ def test_a_raw_sentence_is_parsed_and_explained(protgnn_command, sentence_run, p
 def test_files_of_raw_sentences_are_predicted(protgnn_command, sentence_run, parser, tmp_path):
     (tmp_path / "a.txt").write_text("a gripping film\n\na dull plot\n")
     (tmp_path / "a.csv").write_text("id,said\n1,a gripping film\n2,a dull plot\n")
-    lines = protgnn_command("predict", sentence_run, tmp_path / "a.txt")
-    assert lines.status == 0
-    assert [row["name"] for row in csv.DictReader(io.StringIO(lines.out))] == ["a gripping film", "a dull plot"]
-    named = protgnn_command("predict", sentence_run, tmp_path / "a.csv", "--text", "said")
-    assert named.status == 0 and named.out == lines.out
+    ended = protgnn_command("predict", sentence_run, tmp_path / "a.txt")
+    lines = list(csv.DictReader(io.StringIO(ended.out)))
+    assert ended.status == 0 and [row["name"] for row in lines] == ["a gripping film", "a dull plot"]
+    assert [row.pop("line") for row in lines] == ["1", "3"]
+    ended = protgnn_command("predict", sentence_run, tmp_path / "a.csv", "--text", "said")
+    named = list(csv.DictReader(io.StringIO(ended.out)))
+    assert ended.status == 0 and [row.pop("line") for row in named] == ["2", "3"] and named == lines
     unnamed = protgnn_command("predict", sentence_run, tmp_path / "a.csv")
     assert unnamed.status == 1 and "line 1: which column holds the sentences?" in unnamed.err
 
