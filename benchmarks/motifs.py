@@ -4,7 +4,9 @@ ProtGNN+ on data whose label is a motif. For every test graph of a motif class t
 are scored by how much of the predicted class's logit they carry: the sum, over the prototypes of that class, of their
 share of the logit, times the sampler's probability of the edge, where their evidence holds it. Reported is the ROC AUC
 of that score against the true motif's edges, mean over graphs, and the accuracy on all test graphs, over random splits;
-beside it, as ``sampler_auc``, the same for the sampler's probabilities of all edges, the paper's soft mask.
+beside it, as ``one_motif_auc``, the same against the one motif of a molecule that is found best (evidence is connected,
+and a third of the benzene molecules with a ring have several), and, as ``sampler_auc``, that of the sampler's
+probabilities of all edges, the paper's soft mask.
 Each run is stored as soon as it is done, so an interrupted benchmark goes on where it stopped.
 """
 
@@ -41,9 +43,9 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, dict[str, Any]
     result = train(Parts(parts.train, parts.valid, parts.test), recipe)
     figures = {name: result.scores["test"][name] for name in FIGURES}
     found = motif_auc(result.model, parts.test)
-    figures["motif_auc"] = statistics.mean(found)
-    figures["sampler_auc"] = statistics.mean(motif_auc(result.model, parts.test, shown=False))
-    return key_of(task), {**figures, "graphs": len(found), "seconds": round(time.perf_counter() - start, 1)}
+    figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)
+    figures["one_motif_auc"] = statistics.mean(found.one)
+    return key_of(task), {**figures, "graphs": len(found.every), "seconds": round(time.perf_counter() - start, 1)}
 
 
 def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
@@ -76,9 +78,9 @@ def main() -> None:
     for data, encoder in dict.fromkeys(task[:2] for task in tasks):
         runs = [done[key_of(task)] for task in tasks if task[:2] == (data, encoder)]
         row: dict[str, Any] = {"data": data, "encoder": encoder, "splits": len(runs)}
-        for name in ("motif_auc", "sampler_auc", "accuracy"):
-            values = [one[name] for one in runs]
-            row[name] = f"{statistics.mean(values):.4f} ± {statistics.pstdev(values):.4f}"
+        for name in ("motif_auc", "one_motif_auc", "sampler_auc", "accuracy"):
+            values = [one[name] for one in runs if name in one]
+            row[name] = f"{statistics.mean(values):.4f} ± {statistics.pstdev(values):.4f}" if values else "-"
         row["evidence_error"] = f"{max(one['evidence_error'] for one in runs):.1e}"
         row["edges"] = f"{statistics.mean(one['evidence_size'] for one in runs):.1f}"
         rows.append(row)

@@ -46,9 +46,8 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     test = result.scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
     if model == "plus":
-        around = seen_by(result.recipe, parts.test).apart()
-        figures["motif_auc"] = statistics.mean(motif_auc(result.model, around))
-        figures["sampler_auc"] = statistics.mean(motif_auc(result.model, around, shown=False))
+        found = motif_auc(result.model, seen_by(result.recipe, parts.test).apart())
+        figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)
     return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 
 

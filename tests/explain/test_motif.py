@@ -9,7 +9,7 @@ import torch
 from sklearn.metrics import roc_auc_score
 
 from protgnn.errors import DataError
-from protgnn.explain.motif import OUTSIDE, edge_share, motif_auc
+from protgnn.explain.motif import OUTSIDE, _best_place, _places, edge_share, motif_auc
 from protgnn.explain.reasoning import explain
 from protgnn.graphs.synthetic import ba_2motifs
 from protgnn.model.classifier import GraphClassifier
@@ -78,7 +78,21 @@ def test_the_auc_is_that_of_the_graphs_predicted_rightly(model, graphs):
         source, target = graph.edge_index
         if winner == int(graph.y[0]):
             expected.append(roc_auc_score(graph.node_truth[source] & graph.node_truth[target], scores))
-    assert expected and motif_auc(model, graphs) == pytest.approx(expected, abs=1e-3)
+    found = motif_auc(model, graphs)
+    assert expected and found.every == pytest.approx(expected, abs=1e-3)
+    assert found.one == pytest.approx(expected, abs=1e-3)  # each of these graphs has one motif
+
+
+def test_of_several_motifs_the_best_found_counts_and_the_others_neither_way():
+    edges = torch.tensor([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]).t()
+    truth = torch.tensor([True, True, False, True, True, False])
+    places = _places(edges, truth)
+    assert places[0] != places[3] and min(places[0], places[3]) >= 0
+    assert places[[1, 2, 4]].tolist() == [-1, -1, -1]
+    score = torch.tensor([0.1, 0.5, 0.3, 0.9, 0.2])
+    assert _best_place(places, score) == 1.0  # the second motif is above all that is none, the first below
+    assert roc_auc_score((places >= 0), score) == 0.5
+    assert _best_place(places, torch.tensor([0.4, 0.5, 0.3, 0.0, 0.2])) == pytest.approx(2 / 3)
 
 
 def test_graphs_without_a_known_motif_are_refused(model, graphs):
