@@ -70,10 +70,10 @@ def train(
     if isinstance(model.head, PrototypeHead):
         prototypes = describe_prototypes(model, parts.train, state.sources)
     scores: dict[str, Any] = {
-        name: evaluate(model, graphs, schema, prototypes)
+        name: evaluate(model, graphs, schema, prototypes if name != "train" else None)
         for name, graphs in (("train", parts.train), ("valid", parts.valid), ("test", parts.test))
         if graphs is not None
-    }
+    }  # promises are for graphs that were held out; checking them is slow, as each piece of evidence is encoded alone
     if prototypes is not None:
         scores["familiarity"] = familiarity(model, parts.valid)
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
