@@ -38,6 +38,7 @@ EVIDENCE = {
     "evidence_lr",
     "sampler_lr",
 }
+ENDING = {"refine_steps"}
 Task = tuple[str, str, str, int, str, dict[str, str]]
 
 
@@ -83,7 +84,8 @@ def key_of(task: Task) -> str:
     data, encoder, model, seed, name, _ = task
     recipe = recipe_of(task)
     # Another recipe is another run; keys that do not concern a model do not make it another one.
-    concerned = recipe.model_dump(exclude=OTHER_TASKS if recipe.plus else OTHER_TASKS | EVIDENCE)
+    foreign = OTHER_TASKS | (set() if recipe.plus else EVIDENCE) | (ENDING if recipe.head == "plain" else set())
+    concerned = recipe.model_dump(exclude=foreign)
     digest = hashlib.sha256(json.dumps(concerned).encode()).hexdigest()[:8]
     return f"{data} {encoder} {model} {seed} {name} {digest}"
 

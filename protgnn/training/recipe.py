@@ -90,7 +90,7 @@ class Recipe(BaseModel):
         paper=0,
         ge=0,
     )
-    refine_steps: int = knob(200, "last steps, of the last layer alone on the frozen similarities", ge=0)
+    refine_steps: int = knob(20, "last steps, of the last layer alone on the frozen similarities", ge=0)
     prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
 
     # optimisation

