@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -11,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
+from protgnn.console import err, held_out, out, print_json, print_prototypes, print_scores, prototype_rows, say, short
 from protgnn.draw.figure_commands import figure_app
 from protgnn.errors import ProtGNNError
 
@@ -41,7 +39,6 @@ app = typer.Typer(
 data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(figure_app, name="figure")
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
 
 EvidenceSource = Literal["model", "search"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -65,7 +62,7 @@ def data_list(as_json: Json = False) -> None:
 
     entries = catalogue()
     if as_json:
-        _print_json([vars(entry) for entry in entries])
+        print_json([vars(entry) for entry in entries])
         return
     table = Table("name", "task", "what it is", "here now", box=None, header_style="bold", padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True
@@ -104,17 +101,17 @@ def data_show(
     figures = data.statistics()
     if as_json:
         described = {"name": data.name, "description": data.description, "origin": data.origin}
-        _print_json({**described, **figures, "notes": data.notes})
+        print_json({**described, **figures, "notes": data.notes})
         return
     out.print(f"[bold]{escape(data.name)}[/bold]  {data.description}\nfrom: {escape(data.origin)}\n", soft_wrap=True)
     table = Table(box=None, show_header=False)
     for key, value in figures.items():
         if isinstance(value, dict):
-            value = ", ".join(f"{part} {_short(number)}" for part, number in value.items())
-        table.add_row(key.replace("_", " "), escape(_short(value)))
+            value = ", ".join(f"{part} {short(number)}" for part, number in value.items())
+        table.add_row(key.replace("_", " "), escape(short(value)))
     out.print(table)
-    for note in data.notes:
-        out.print(f"note: {note}", markup=False, soft_wrap=True)
+    for text in data.notes:
+        out.print(f"note: {text}", markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -148,9 +145,9 @@ def train(
     done = _train(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
     if as_json:
-        _print_json(scores)
+        print_json(scores)
         return
-    _print_scores(scores["test"], _held_out(done))
+    print_scores(scores["test"], held_out(done))
     out.print(f"run: {out_folder}", markup=False, soft_wrap=True)
 
 
@@ -177,9 +174,9 @@ def evaluate(
 
     model, made = load_model(run)
     columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad}
-    graphs = asked(made, "test" if data is None else data, **columns, labelled=True, say=_note)
+    graphs = asked(made, "test" if data is None else data, **columns, labelled=True, say=say)
     if data is not None and is_own_data(made, graphs):
-        _note("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
+        say("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
@@ -188,9 +185,9 @@ def evaluate(
 
         scores["certificate"] = summarise(certificates(model, graphs))
     if as_json:
-        _print_json(scores)
+        print_json(scores)
     else:
-        _print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else _held_out(made))
+        print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else held_out(made))
 
 
 @app.command()
@@ -218,10 +215,10 @@ def predict(
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, say=_note)
+    graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, say=say)
     rows = predictions(model, graphs, Known.of(made))
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     elif output is None:
         sys.stdout.write(csv_text(rows))
     if output is not None:
@@ -229,10 +226,10 @@ def predict(
         err.print(f"{len(rows)} predictions written to {output}", markup=False, soft_wrap=True)
     strange = sum(row.get("familiar") == "no" for row in rows)
     if strange:
-        _note(f"{strange} of {len(rows)} are unlike anything in the training data; the column `familiar` says which")
+        say(f"{strange} of {len(rows)} are unlike anything in the training data; the column `familiar` says which")
     unseen = unseen_among(graphs, made)
     if unseen:
-        _note(unseen)
+        say(unseen)
 
 
 @app.command()
@@ -265,7 +262,7 @@ def explain(
     theme_of(theme)
     why = _reasoning(run, source, row, {"smiles": smiles, "text": text}, evidence)
     if as_json:
-        _print_json(why.to_json())
+        print_json(why.to_json())
     elif output is None:
         out.print(why)
     if output is not None:
@@ -301,9 +298,9 @@ def prototypes(run: RunFolder, as_json: Json = False) -> None:
     if made.prototypes is None:
         raise ProtGNNError(f"{run} has no prototypes: it holds a plain model or training that did not finish")
     if as_json:
-        _print_json(_prototype_rows(made))
+        print_json(prototype_rows(made))
     else:
-        _print_prototypes(made)
+        print_prototypes(made)
 
 
 @app.command()
@@ -315,9 +312,9 @@ def demo(
     _refuse_to_replace(out_folder, "solubility")
     out.print("Water solubility of real molecules: low, medium or high?", style="bold")
     run = _train("solubility", {"smiles": None, "label": None, "skip_bad": False}, recipe, out_folder, False, True)
-    _print_scores(run.scores["test"], _held_out(run))
+    print_scores(run.scores["test"], held_out(run))
     out.print("\nWhat it learned: parts of training molecules, and what likeness to each is worth", style="bold")
-    _print_prototypes(run)
+    print_prototypes(run)
     out.print("\nHow it decides: paracetamol", style="bold")
     out.print(_reasoning(out_folder, PARACETAMOL))
     path = _write_report(out_folder, None, None, {})
@@ -360,10 +357,10 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
     read = load(data, **options)
     if read.uses_given_split(recipe.model_fields_set):
         recipe = recipe.model_copy(update={"split": "given"})
-        _note("the parts are those of the split column or comment; --set split=stratified draws others")
+        say("the parts are those of the split column or comment; --set split=stratified draws others")
     dataset = read.with_split(recipe.split, recipe.seed)
-    for note in dataset.notes:
-        _note(note)
+    for text in dataset.notes:
+        say(text)
     card = DataCard(data if not Path(data).exists() else str(Path(data).resolve()), dataset.fingerprint(), options)
     run = Run(recipe, dataset.schema, card, dataset.split_)
     parts = Parts(dataset.train, dataset.valid, dataset.test)
@@ -377,35 +374,6 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
         err.print(f"interrupted: {again} with the same settings and --resume continues", markup=False, soft_wrap=True)
         raise SystemExit(130) from None
     return done
-
-
-def _held_out(run: Run) -> str:
-    """``held-out test graphs``, or what else a model classifies."""
-    from protgnn.training.task import noun
-
-    what = noun(run.recipe, run.schema)
-    return f"held-out test {what if what in ('node', 'pair') else 'graph'}s"
-
-
-def _prototype_rows(run: Run) -> list[dict[str, Any]]:
-    from protgnn.explain.reasoning import Known
-
-    names, known = run.schema.class_names, Known.of(run)
-    assert known.prototypes is not None
-    return [
-        {"class": names[card.label], "shows": shows, **vars(card)}
-        for card, shows in zip(known.prototypes.cards, known.shows, strict=True)
-    ]
-
-
-def _print_prototypes(run: Run) -> None:
-    table = Table("class", "weight", "support", "prototype", "in", box=None, header_style="bold", padding=(0, 2, 0, 0))
-    for row in _prototype_rows(run):
-        source = row["name"] or f"training graph {row['graph']}"
-        cells = (row["class"], f"{row['weight']:.2f}", str(row["support"]), row["shows"], source)
-        table.add_row(*(Text(cell) for cell in cells))
-    out.print(table)
-    out.print("\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to.")
 
 
 def _reasoning(
@@ -430,7 +398,7 @@ def _reasoning(
         everything = own_data(run)
         graphs, train = own_part(run, source, everything), own_part(run, "train", everything)
     else:
-        graphs = asked(run, source, **(columns or {}), say=_note)
+        graphs = asked(run, source, **(columns or {}), say=say)
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} rows: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]
@@ -455,58 +423,11 @@ def _write_report(folder: Path, data: str | None, output: Path | None, options: 
         graphs, train = own_part(run, "test", everything), own_part(run, "train", everything)
     except ProtGNNError as problem:
         if data is None:
-            _note(f"no reasonings in the report: {problem}")
+            say(f"no reasonings in the report: {problem}")
     if data is not None:
-        graphs = asked(run, data, **options, say=_note)
+        graphs = asked(run, data, **options, say=say)
     write_text(path, report_page(model, run, folder, graphs, "given" if data else "test", train))
     return path
-
-
-def _print_scores(scores: dict[str, Any], title: str) -> None:
-    table = Table("class", "n", "recall", "precision", box=None, header_style="bold")
-    for name, figures in scores["per_class"].items():
-        shown = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
-        table.add_row(escape(name), str(figures["n"]), *shown)
-    out.print(table)
-    out.print(
-        f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}",
-        markup=False,
-        soft_wrap=True,
-    )
-    if scores.get("roc_auc") is not None:
-        out.print(f"ROC AUC {scores['roc_auc']:.4f}  average precision {scores['average_precision']:.4f}")
-    if "median_similarity" in scores:
-        out.print(
-            f"median similarity to the nearest prototype of the predicted class {scores['median_similarity']:.2f}"
-        )
-    if "evidence_size" in scores:
-        out.print(
-            f"evidence {scores['evidence_size']:.1f} edges on average; on whole graphs the same weights predict "
-            f"the same class for {scores['agreement']:.1%}",
-            soft_wrap=True,
-        )
-    if "certificate" in scores:
-        figures = scores["certificate"]
-        out.print(
-            f"Theorem 1: assumptions hold for {figures['assumptions_hold']} of {figures['n']}, guaranteed to survive "
-            f"{figures['certified']}, survived {figures['survived']}, guaranteed and yet flipped "
-            f"{figures['certified_and_flipped']}",
-            soft_wrap=True,
-        )
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
-
-
-def _print_json(content: Any) -> None:
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
-
-
-def _note(text: str) -> None:
-    err.print(f"note: {text}", markup=False, soft_wrap=True)
 
 
 def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> None:
