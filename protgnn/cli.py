@@ -168,13 +168,14 @@ def evaluate(
 ) -> None:
     """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
     from protgnn.explain.asked import asked, is_own_data
+    from protgnn.explain.own_data import own_part
     from protgnn.training.run import load_model
     from protgnn.training.task import noun
     from protgnn.training.train import evaluate as score_on
 
     model, made = load_model(run)
     columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad}
-    graphs = asked(made, "test" if data is None else data, **columns, labelled=True, say=say)
+    graphs = own_part(made, "test") if data is None else asked(made, data, **columns, labels="needed", say=say)
     if data is not None and is_own_data(made, graphs):
         say("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
     if graphs.y is None:
@@ -215,7 +216,7 @@ def predict(
     from protgnn.training.run import load_model
 
     model, made = load_model(run)
-    graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, say=say)
+    graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, labels="ignored", say=say)
     rows = predictions(model, graphs, Known.of(made))
     if as_json:
         print_json(rows)
@@ -251,6 +252,7 @@ def explain(
     ] = "model",
     smiles: Smiles = None,
     text: TextColumn = None,
+    skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
@@ -260,7 +262,7 @@ def explain(
     if output is not None:
         check_suffix(output)
     theme_of(theme)
-    why = _reasoning(run, source, row, {"smiles": smiles, "text": text}, evidence)
+    why = _reasoning(run, source, row, {"smiles": smiles, "text": text, "skip_bad": skip_bad}, evidence)
     if as_json:
         print_json(why.to_json())
     elif output is None:

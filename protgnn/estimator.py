@@ -200,8 +200,8 @@ def _labelled(graphs: Any, y: Any) -> tuple[Labelled, np.ndarray]:
     except ValueError as error:
         raise DataError(f"Expected classes as labels: {error}") from None
     classes, numbers = np.unique(labels, return_inverse=True)
-    names = packed.schema.class_names
-    if not (np.issubdtype(classes.dtype, np.integer) and len(names) == len(classes)):
+    names, own = packed.schema.class_names, packed.y
+    if len(names) != len(classes) or own is None or not np.array_equal(labels, own.numpy()):
         names = tuple(str(value) for value in classes)
     named = replace(packed.schema, class_names=names)
     return _checked(replace(packed, y=torch.from_numpy(numbers), schema=named), training=True), classes

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Collection
-from html import escape
 from typing import Any
 
 import numpy as np
 
+from protgnn.draw.lettering import xml
 from protgnn.draw.picture import Picture, Spot
 from protgnn.graphs.packed import GraphSet
 
@@ -55,7 +55,7 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
             size = 9 if len(hints[number]) < 3 else 7
             parts.append(
                 f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{ink}" '
-                f'text-anchor="middle">{escape(hints[number])}</text>'
+                f'text-anchor="middle">{xml(hints[number])}</text>'
             )
     notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
     if targets:

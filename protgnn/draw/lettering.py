@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from html import escape
+import html
+import re
 
 from protgnn.draw.theme import Theme
 
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW, _WIDE = "iljtfrI.,;:!'|()[] ", "mwMW@%—…"
+
+
+def xml(text: str) -> str:
+    """A text as it may stand in SVG; a control character, which may not, is shown as the sign for what is no letter."""
+    return html.escape(_NO_XML.sub("\ufffd", text))
 
 
 def text_width(text: str, size: float) -> float:
@@ -65,7 +72,7 @@ def write(
     weight = ' font-weight="bold"' if bold else ""
     anchored = "" if anchor == "start" else f' text-anchor="{anchor}"'
     fill = theme.muted if muted else theme.ink
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}"{weight}{anchored}>{escape(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{fill}"{weight}{anchored}>{xml(text)}</text>'
 
 
 def signed(value: float) -> str:

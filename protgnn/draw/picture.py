@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 
+from protgnn.draw.lettering import xml
 from protgnn.draw.theme import Theme
 
 FONT = "'DejaVu Sans', Verdana, Geneva, sans-serif"
@@ -98,7 +98,7 @@ class Sheet:
         marks = picture.marks(nodes, colour) if nodes else ""
         # In a file the older name of the attribute, which office programs know as well.
         link = "href" if self.theme.name == "page" else "xlink:href"
-        title = f"<title>{escape(alt)}</title>" if alt else ""
+        title = f"<title>{xml(alt)}</title>" if alt else ""
         if nodes and scale < smallest:
             window = _surroundings([picture.spots[node] for node in nodes if node in picture.spots], width / height)
             view = " ".join(f"{value:.1f}" for value in window)
@@ -140,6 +140,6 @@ def svg(width: float, height: float, content: Iterable[str], title: str, theme: 
     paper = "" if page else f'<rect width="{width:.0f}" height="{height:.0f}" fill="{theme.paper}"/>'
     return (
         f'<svg {spaces} {size} viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-        f'aria-label="{escape(title, quote=True)}" font-family="{FONT}" fill="{theme.ink}">'
-        f"<title>{escape(title)}</title>{defs}{paper}{''.join(content)}</svg>"
+        f'aria-label="{xml(title)}" font-family="{FONT}" fill="{theme.ink}">'
+        f"<title>{xml(title)}</title>{defs}{paper}{''.join(content)}</svg>"
     )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from html import escape
 
-from protgnn.draw.lettering import text_width
+from protgnn.draw.lettering import text_width, xml
 from protgnn.draw.picture import Picture, Spot
 
 _SIZE = 14.0
@@ -47,7 +46,7 @@ def draw_sentence(words: list[str], edges: Iterable[tuple[int, int]], only: Coll
         parts.append(
             f'<text x="{spot.x - spot.width / 2 + 4:.1f}" y="{spot.y + _SIZE * 0.32:.1f}" font-size="{_SIZE:g}" '
             f'fill="{{{"ink" if word in kept else "muted"}}}" textLength="{spot.width - 8:.1f}" '
-            f'lengthAdjust="spacingAndGlyphs">{escape(words[word])}</text>'
+            f'lengthAdjust="spacingAndGlyphs">{xml(words[word])}</text>'
         )
     width = max(spot.x + spot.width / 2 for spot in spots.values()) + 6
     return Picture(width, y, "".join(parts), spots, links, stroke=5.0)

@@ -14,9 +14,10 @@ from protgnn.graphs.instances import Instances, NetworkInstances
 from protgnn.graphs.network import Network
 from protgnn.graphs.network_datasets import NetworkDataset, Task, is_network, read_network_instances
 from protgnn.graphs.network_summary import network_fingerprint
-from protgnn.graphs.new_input import conform, conform_network, existing_path, read_for_prediction
+from protgnn.graphs.new_input import conform, conform_network, existing_path, read_for_prediction, refuse_columns
 from protgnn.graphs.node_datasets import node_datasets
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.raw_inputs import Labels
 from protgnn.graphs.summary import fingerprint
 from protgnn.model.readout import targets_read
 from protgnn.training.run import Run
@@ -33,14 +34,15 @@ def asked(
     text: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
-    labelled: bool = False,
+    labels: Labels = "welcome",
     say: Say | None = None,
 ) -> Instances:
     """The instances that a text means to a run: a part of its own data, a dataset's name, a file or folder, or what
     it says itself, a SMILES, a sentence or the id of a node (of two, with a comma between) in the network that was
     trained on.
 
-    ``labelled`` asks for those with a label only; ``say`` is told what was skipped or mended.
+    With ``labels`` needed those nodes of a network are meant that have one, and every row of a file must have one;
+    ``say`` is told what was skipped or mended.
     """
     if not source.strip():
         raise ProtGNNError(f"Expected a {run.schema.kind} or a file of them (the input is empty)")
@@ -50,10 +52,13 @@ def asked(
     if path is not None and is_network(path):
         if not targets:
             raise DataError(f"{source} is a network, and this model was trained on graphs: give it graphs like those")
-        if targets == 2 and labelled:
+        if targets == 2 and labels == "needed":
             raise DataError("A model of links is scored on the links that were held out: leave DATA out")
         directed = run.data is not None and bool(run.data.options.get("directed", False))
-        found, notes = read_network_instances(path, run.schema, _task(run), label, directed, labelled)
+        if not path.is_dir() or smiles or text or skip_bad:
+            refuse_columns(path, smiles, text, None if path.is_dir() else label, skip_bad)
+        found, notes = read_network_instances(path, run.schema, _task(run), label, directed, labels == "needed")
+        found = conform_network(found, run.schema)
         if say is not None:
             for note in notes:
                 say(note)
@@ -64,12 +69,14 @@ def asked(
         data = own_data(run)
         if isinstance(data, NetworkDataset):
             return seen_by(run.recipe, _named_targets(data, source, targets))
-    return read_for_prediction(source, run.schema, smiles=smiles, text=text, label=label, skip_bad=skip_bad, say=say)
+    columns = {"smiles": smiles, "text": text, "label": label}
+    graphs = read_for_prediction(source, run.schema, **columns, skip_bad=skip_bad, labels=labels, say=say)
+    return seen_by(run.recipe, graphs)
 
 
 def is_part(source: str) -> TypeGuard[Part]:
-    """Whether a user means a part of the run's own data; a file of that name comes first."""
-    return source in PARTS and existing_path(source) is None
+    """Whether a user means a part of the run's own data; a file of that name is ``./test``."""
+    return source in PARTS
 
 
 def is_own_data(run: Run, instances: Instances) -> bool:

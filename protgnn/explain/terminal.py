@@ -62,7 +62,7 @@ class ReasoningTable:
             table.add_column("of class", overflow="fold")
             table.add_column("similarity", justify="right", no_wrap=True)
             for label in both:
-                table.add_column(f"→ {names[label]}", justify="right", overflow="fold")
+                table.add_column(Text(f"→ {names[label]}"), justify="right", overflow="fold")
         for row in self.shown:
             cells: list[RenderableType] = [str(row.prototype)]
             if looks and self.with_evidence:

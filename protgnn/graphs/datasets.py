@@ -16,7 +16,7 @@ from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
 from protgnn.graphs.network_datasets import NetworkDataset, Task, is_network, network_dataset, read_network
 from protgnn.graphs.network_files import NetworkData
-from protgnn.graphs.new_input import existing_path, read_for_prediction
+from protgnn.graphs.new_input import existing_path, read_for_prediction, refuse_columns
 from protgnn.graphs.node_datasets import node_datasets
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
@@ -168,12 +168,16 @@ def load(
         path = _in_data_folder(asked)
         if path is None and _looks_like_path(asked):
             raise DataError(f"{asked}: there is no such file or folder")
+    if path is None and (asked.lower() in networks or asked.lower() in _known()):
+        refuse_columns(Path(asked), smiles, text, label, skip_bad)
     if path is None and asked.lower() in networks:
         known = networks[asked.lower()]
         data = NetworkData(known.make(0))
         return network_dataset(asked.lower(), data, task, known.description, known.origin)
+    if path is not None:
+        refuse_columns(path, smiles, text, None if path.is_dir() and is_network(path) else label, skip_bad)
     if path is not None and is_network(path):
-        return network_dataset(path.stem, read_network(path, label, directed), task, "Your own data", str(path))
+        return network_dataset(path.stem, read_network(path, label, directed, task), task, "Your own data", str(path))
     if task is not None or directed:
         raise DataError(f"{asked} holds graphs, which get a label as a whole: leave --task and --directed out")
     if path is not None:

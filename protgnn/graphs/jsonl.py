@@ -51,7 +51,8 @@ _SCHEMA_KEYS = ("kind", "class_names", "node_features", "edge_features", "featur
 def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> GraphSet:
     """The graphs of a file, before the checks of ``graphs.checks``.
 
-    With ``classes`` (those of a trained model) labels are optional and must be among them.
+    With ``classes`` (those of a trained model) labels are optional and must be among them, unless the file says itself
+    what its classes are.
     """
     path = Path(path)
     schema = Schema()
@@ -68,7 +69,7 @@ def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> Grap
     for key in ("x", *_OPTIONAL):
         _all_or_none(path, lines, items, key)
 
-    y, class_names = _classes(path, lines, items, classes or schema.class_names)
+    y, class_names = _classes(path, lines, items, schema.class_names or classes or ())
     attr, targets, truth = (_flat(items, key) for key in ("edge_attr", "targets", "node_truth"))
     node_counts = torch.tensor([item["num_nodes"] for item in items])
     return GraphSet(

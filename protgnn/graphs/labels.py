@@ -59,8 +59,9 @@ def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callab
         by_text.update({str(number): number for number in range(len(names))})
     found = []
     for place, text in enumerate(texts):
-        number = _number(text)
-        plain = str(int(number)) if number is not None and number.is_integer() else text.strip()
+        number, plain = _number(text), text.strip()
+        if plain not in by_text and number is not None and number.is_integer():
+            plain = str(int(number))
         if plain not in by_text:
             raise DataError(
                 f"{where(place)}: the label {text!r} is not a class of this model. "
@@ -68,6 +69,21 @@ def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callab
             )
         found.append(by_text[plain])
     return torch.tensor(found, dtype=torch.int64)
+
+
+def renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...]) -> Tensor | None:
+    """Classes ``[G]`` of those names as numbers of the classes that a model knows; what is below 0 has no class."""
+    if y is None or not names or names == known:
+        return y
+    used = {names[number] for number in y.unique().tolist() if 0 <= number < len(names)}  # type: ignore[no-untyped-call]
+    unknown = sorted(used - set(known))
+    if unknown:
+        raise DataError(
+            f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(known)}: "
+            "mend the labels or leave them out"
+        )
+    number = torch.tensor([known.index(name) if name in known else -1 for name in names])
+    return torch.where(y < 0, y, number[y.clamp(min=0)])
 
 
 def _number(text: str) -> float | None:

@@ -145,10 +145,10 @@ def network_dataset(
     return NetworkDataset(name, data.network, asked, description, origin, data.given_split, data.notes)
 
 
-def read_network(path: Path, label: str | None = None, directed: bool = False) -> NetworkData:
-    """The network of a folder or file."""
+def read_network(path: Path, label: str | None = None, directed: bool = False, task: Task | None = None) -> NetworkData:
+    """The network of a folder or file; where its links are asked about, its nodes need no labels and no split."""
     if path.is_dir():
-        return read_network_folder(path, NetworkColumns(label=label), directed)
+        return read_network_folder(path, NetworkColumns(label=label), directed, of_nodes=task != "links")
     return read_network_tensors(path, directed)
 
 
@@ -167,7 +167,7 @@ def read_network_instances(
         data = read_network_tensors(path, directed, schema, ignore_labels=ignore)
     network = data.network
     if task == "links":
-        pairs = read_pairs(path if path.is_dir() else path.parent, network)
+        pairs = read_pairs(path, network)
         return NetworkInstances(network, pairs, None, schema), data.notes
     return NetworkInstances.of_nodes(network, _asked_nodes(network, labelled, path)), data.notes
 

@@ -69,16 +69,21 @@ def read_network_folder(
     directed: bool = False,
     schema: Schema | None = None,
     ignore_labels: bool = False,
+    of_nodes: bool = True,
 ) -> NetworkData:
     """The network of a folder. With the ``schema`` of a trained model, features are its columns and labels, which
-    may then be missing, its classes; ``ignore_labels`` where the classes of the model are not of nodes."""
+    may then be missing, its classes; ``ignore_labels`` where the classes of the model are not of nodes. Unless nodes
+    are what is learned (``of_nodes``) a column that only seems to hold labels is a feature, and no split is read."""
     wanted = columns or NetworkColumns()
     nodes, edges = (_Table(_file(Path(folder), part)) for part in ("nodes", "edges"))
     names = [text.strip() for text in nodes.take(nodes.column(wanted.id, ID_COLUMNS, "id", "the ids"))]
     number = _numbered(nodes, names)
-    y, classes = (None, ()) if ignore_labels else _classes(nodes, wanted.label, schema)
+    y, classes = (None, ()) if ignore_labels else _classes(nodes, wanted.label, schema, of_nodes)
     split_column = nodes.column(wanted.split, SPLIT_COLUMNS, "split")
-    split = None if split_column is None else _split(nodes, split_column)
+    split = None
+    if split_column is not None:
+        cells = nodes.take(split_column)
+        split = _split(nodes, split_column, cells) if of_nodes and schema is None else None
     edge_index = _edges(edges, wanted, number, nodes.path)
 
     for kind in wanted.kinds:
@@ -114,14 +119,18 @@ def read_network_folder(
     return NetworkData(network, split, [*node_columns.notes, *edge_columns.notes, *notes])
 
 
-def read_pairs(folder: Path, network: Network) -> Tensor:
-    """The pairs of nodes ``[P, 2]`` in ``pairs.csv``, whose columns are those of ``edges.csv``."""
-    path = _file(folder, "pairs")
+def read_pairs(place: Path, network: Network) -> Tensor:
+    """The pairs of nodes ``[P, 2]`` in ``pairs.csv`` in the folder of a network, or beside its file; the columns are
+    those of ``edges.csv``. Nodes that have no names go by their numbers."""
+    path = _file(place if place.is_dir() else place.parent, "pairs")
     if not path.is_file():
         raise DataError(f"{path}: there is no such file: give it the columns source and target, one pair in each row")
     table = _Table(path)
     number = {network.name(node): node for node in range(len(network))}
-    pairs = _edges(table, NetworkColumns(), number, Path("nodes.csv")).t().contiguous()
+    if network.names is None:
+        number |= {str(node): node for node in range(len(network))}
+    source = place / "nodes.csv" if place.is_dir() else place
+    pairs = _edges(table, NetworkColumns(), number, source).t().contiguous()
     same = (pairs[:, 0] == pairs[:, 1]).nonzero()
     if len(same):
         raise DataError(f"{table.where(int(same[0, 0]))}: expected two different nodes: mend or remove the pair")
@@ -196,7 +205,9 @@ def _numbered(nodes: _Table, names: list[str]) -> dict[str, int]:
     return number
 
 
-def _classes(nodes: _Table, name: str | None, schema: Schema | None) -> tuple[Tensor | None, tuple[str, ...]]:
+def _classes(
+    nodes: _Table, name: str | None, schema: Schema | None, of_nodes: bool
+) -> tuple[Tensor | None, tuple[str, ...]]:
     """Classes ``[N]``, ``UNKNOWN`` where the cell is empty, and their names."""
     known = () if schema is None else schema.class_names
     column = nodes.column(name, LABEL_COLUMNS, "label")
@@ -213,14 +224,20 @@ def _classes(nodes: _Table, name: str | None, schema: Schema | None) -> tuple[Te
     def where(place: int) -> str:
         return nodes.where(rows[place])
 
-    numbers, names = to_classes(given, where) if schema is None else (to_known_classes(given, known, where), known)
+    try:
+        numbers, names = to_classes(given, where) if schema is None else (to_known_classes(given, known, where), known)
+    except DataError:
+        if of_nodes or name is not None:
+            raise
+        nodes.columns[column] = texts  # such as a coordinate y
+        return None, known
     return torch.full((len(texts),), UNKNOWN).index_put((torch.tensor(rows),), numbers), names
 
 
-def _split(nodes: _Table, column: str) -> Split:
+def _split(nodes: _Table, column: str, cells: list[str]) -> Split:
     """Node numbers of each part; a node with an empty cell is in none."""
     parts: tuple[list[int], ...] = ([], [], [])
-    for row, cell in enumerate(nodes.take(column)):
+    for row, cell in enumerate(cells):
         word = cell.strip().lower()
         if word in _PART_OF:
             parts[_PART_OF[word]].append(row)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
+from protgnn.graphs.labels import renumbered
 from protgnn.graphs.network_checks import from_pyg
 from protgnn.graphs.network_files import NetworkData
 from protgnn.graphs.node_splits import check_node_split
@@ -47,9 +48,12 @@ def read_network_tensors(
         if texts is not None and not (isinstance(texts, list) and all(isinstance(text, str) for text in texts)):
             raise DataError(f"{path}: expected a list of texts as `{key}` (got {type(texts).__name__})")
     known = {key: entries.get(key) for key in (*_TENSORS, "names") if key != "y" or not ignore_labels}
-    if schema is None:
-        schema = Schema(class_names=tuple(entries.get("class_names") or ()))
+    names = tuple(entries.get("class_names") or ())
     try:
+        if schema is None:
+            schema = Schema(class_names=names)
+        elif isinstance(y := known.get("y"), Tensor):
+            known["y"] = _in_classes_of(schema, y, names)
         network, notes = from_pyg(Data(**known), schema, directed)
         split = _split(entries, len(network))
         if split is not None and network.y is not None:
@@ -87,6 +91,18 @@ def _entries(path: Path) -> dict[Any, Any]:
             "save it with torch.save(data.to_dict(), path)"
         )
     return entries
+
+
+def _in_classes_of(schema: Schema, y: Tensor, names: tuple[str, ...]) -> Tensor:
+    """The labels of a file that names its classes, numbered as a model numbers them."""
+    if names and (y.is_floating_point() or int(y.max()) >= len(names)):
+        got = f"{y.dtype} up to {y.max()}"
+        raise DataError(
+            f"expected `y` to number the {len(names)} classes of `class_names` (got {got}): mend one of them"
+        )
+    made = renumbered(y, names, schema.class_names)
+    assert made is not None
+    return made
 
 
 def _split(entries: dict[Any, Any], num_nodes: int) -> Split | None:

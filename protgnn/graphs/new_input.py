@@ -6,20 +6,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-from torch import Tensor
-
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.conllu import read_conllu
 from protgnn.graphs.instances import NetworkInstances
+from protgnn.graphs.labels import renumbered
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.raw_inputs import Labels
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.text_files import ending
 from protgnn.graphs.word_features import FEATURIZER
 
 _RAW_SUFFIXES = (".csv", ".tsv", ".smi", ".txt")
+_FOR = {
+    "smiles": "a CSV of molecules",
+    "text": "a CSV of sentences",
+    "label": "a CSV, a CoNLL-U file or a network folder",
+    "skip-bad": "files of molecules or sentences",
+}
 _SUFFIXES = (*_RAW_SUFFIXES, ".jsonl", *PARSED_SUFFIXES)
 
 
@@ -31,19 +36,22 @@ def read_for_prediction(
     text: str | None = None,
     label: str | None = None,
     skip_bad: bool = False,
+    labels: Labels = "welcome",
     say: Callable[[str], None] | None = None,
 ) -> GraphSet:
     """Graphs of a CSV of SMILES or sentences, a text with one per line, a single one, a JSONL or CoNLL-U file or a TU
     folder.
 
     ``smiles`` or ``text``, and ``label`` name the columns of a CSV. Labels are kept where there are any, and must then
-    be classes of the schema. ``say`` is told what was skipped or mended.
+    be classes of the schema; ``labels`` says whether those of a CSV are needed or passed over. ``say`` is told what was
+    skipped or mended.
     """
     given = str(source)
     path = existing_path(given)
     _check_options(schema, smiles, text)
     if path is not None:
-        graphs, notes = _read(path, schema, text if smiles is None else smiles, label, skip_bad)
+        refuse_columns(path, smiles, text, label, skip_bad)
+        graphs, notes = _read(path, schema, text if smiles is None else smiles, label, skip_bad, labels)
     elif ending(Path(given)) in _SUFFIXES:
         raise DataError(f"{given}: there is no such file")
     else:
@@ -58,14 +66,14 @@ def read_for_prediction(
 def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     """The graphs under the schema of a model: same columns by name, classes renumbered to the model's."""
     _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
-    return replace(graphs, y=_renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
+    return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
 
 
 def conform_network(instances: NetworkInstances, schema: Schema) -> NetworkInstances:
     """The same for nodes or pairs of a network."""
     network = instances.network
     _check_columns(network.schema, (network.x.shape[1], len(network.schema.edge_features)), schema)
-    y = _renumbered(instances.y, instances.schema.class_names, schema.class_names)
+    y = renumbered(instances.y, instances.schema.class_names, schema.class_names)
     return replace(instances, y=y, schema=schema)
 
 
@@ -88,19 +96,6 @@ def _check_columns(given: Schema, widths: tuple[int, int], schema: Schema) -> No
             )
 
 
-def _renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...]) -> Tensor | None:
-    """Classes ``[G]`` of those names as numbers of the classes that a model knows."""
-    if y is None or not names or names == known:
-        return y
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise DataError(
-            f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(known)}: "
-            "mend the labels or leave them out"
-        )
-    return torch.tensor([known.index(name) for name in names])[y]
-
-
 def existing_path(text: str) -> Path | None:
     """The file or folder that a text names, if there is one; it may be too long or too strange to be a path."""
     try:
@@ -110,8 +105,23 @@ def existing_path(text: str) -> Path | None:
         return None
 
 
+def refuse_columns(path: Path, smiles: str | None, text: str | None, label: str | None, skip_bad: bool) -> None:
+    """Refuse what a user says of columns and rows that a file or folder of this kind does not have."""
+    suffix = "" if path.is_dir() else ending(path)
+    takes = {
+        "smiles": suffix in (".csv", ".tsv"),
+        "text": suffix in (".csv", ".tsv"),
+        "label": suffix in (".csv", ".tsv", *PARSED_SUFFIXES),
+        "skip-bad": suffix in (*_RAW_SUFFIXES, *PARSED_SUFFIXES),
+    }
+    given = {"smiles": smiles is not None, "text": text is not None, "label": label is not None, "skip-bad": skip_bad}
+    for option, taken in takes.items():
+        if given[option] and not taken:
+            raise DataError(f"{path}: leave --{option} out, which is for {_FOR[option]}")
+
+
 def _read(
-    path: Path, schema: Schema, column: str | None, label: str | None, skip_bad: bool
+    path: Path, schema: Schema, column: str | None, label: str | None, skip_bad: bool, labels: Labels
 ) -> tuple[GraphSet, list[str]]:
     from protgnn.graphs import sentence_files, smiles_files
     from protgnn.graphs.jsonl import read_jsonl
@@ -132,11 +142,11 @@ def _read(
         _check_takes_sentences(str(path), schema)
         if suffix == ".txt":
             return sentence_files.read_lines(path, skip_bad)
-        return sentence_files.read_csv(path, column, label, skip_bad, classes=schema.class_names)
+        return sentence_files.read_csv(path, column, label, skip_bad, schema.class_names, labels)
     _check_takes_smiles(str(path), schema)
     if suffix in (".smi", ".txt"):
         return smiles_files.read_smi(path, skip_bad)
-    return smiles_files.read_csv(path, column, label, skip_bad, classes=schema.class_names)
+    return smiles_files.read_csv(path, column, label, skip_bad, schema.class_names, labels=labels)
 
 
 def _read_one(text: str, schema: Schema) -> GraphSet:

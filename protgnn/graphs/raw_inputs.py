@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -17,6 +17,10 @@ from protgnn.graphs.tables import listed, named_column, read_table, unique_colum
 from protgnn.graphs.text_files import read_text
 
 _SHOWN = 5  # skipped rows named in a note
+
+Labels = Literal["needed", "welcome", "ignored"]
+"""What labels of new inputs are for: to score against, to be shown beside a prediction, or nothing."""
+
 Read = TypeVar("Read")
 
 
@@ -100,14 +104,14 @@ def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
     return replace(graphs, lines=torch.tensor(list(lines)))
 
 
-def csv_rows(path: Path, kind: RawKind, column: str | None, label: str | None, label_needed: bool) -> Rows:
+def csv_rows(path: Path, kind: RawKind, column: str | None, label: str | None, labels: Labels) -> Rows:
     """The rows of a CSV; ``column`` and ``label`` name its columns, and without them they are guessed."""
     header, body = read_table(path)
-    text_at = _text_column(path, header, kind, column)
-    label_at = _label_column(path, header, text_at, label, label_needed)
-    rows = [_row(line, cells, len(header), text_at, label_at, label_needed) for line, cells in body]
+    text_at, needed = _text_column(path, header, kind, column), labels == "needed"
+    label_at = None if labels == "ignored" else _label_column(path, header, text_at, label, needed)
+    rows = [_row(line, cells, len(header), text_at, label_at, needed) for line, cells in body]
     labelled = label_at is not None
-    surely = label is not None or (label_at is not None and header[label_at].strip().lower() in LABEL_COLUMNS)
+    surely = needed or label is not None or (labelled and header[label_at or 0].strip().lower() in LABEL_COLUMNS)
     return Rows(path, rows, labelled, surely)
 
 
@@ -168,6 +172,8 @@ def _label_column(path: Path, header: list[str], text_at: int, name: str | None,
         return header.index(others[0])
     if not required:
         return None
+    if not others:
+        raise DataError(f"{path} line 1: there are no labels to score against or learn from: add a column `label`")
     raise DataError(
         f"{path} line 1: which column holds the label? Its columns are {listed(header)}: choose one with `label`"
     )

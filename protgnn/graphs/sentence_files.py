@@ -7,7 +7,7 @@ from pathlib import Path
 from protgnn.errors import DataError
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.parser import parse_sentences
-from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows, on_lines
+from protgnn.graphs.raw_inputs import Labels, RawKind, csv_rows, line_rows, on_lines
 from protgnn.graphs.sentences import from_sentences
 
 TEXT = RawKind(
@@ -25,13 +25,14 @@ def read_csv(
     label: str | None = None,
     skip_bad: bool = False,
     classes: tuple[str, ...] | None = None,
+    labels: Labels = "welcome",
 ) -> tuple[GraphSet, list[str]]:
     """Graphs from a CSV of sentences, and notes on what was skipped.
 
     ``text`` and ``label`` name the columns; without them they are guessed. With ``classes`` (those of a trained model)
-    labels are optional and must be among them.
+    ``labels`` says what they are for, and they must be among them.
     """
-    rows = csv_rows(Path(path), TEXT, text, label, label_needed=classes is None)
+    rows = csv_rows(Path(path), TEXT, text, label, "needed" if classes is None else labels)
     kept, texts, notes = rows.sound(_sound, _fault, skip_bad)
     y, names = rows.classes(kept, classes)
     return on_lines(from_sentences(parse_sentences(texts), y, names), (row.line for row in kept)), notes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from protgnn.graphs.molecules import from_molecules, parse, quiet, shorten
 from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.raw_inputs import RawKind, csv_rows, line_rows, on_lines
+from protgnn.graphs.raw_inputs import Labels, RawKind, csv_rows, line_rows, on_lines
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -26,13 +26,15 @@ def read_csv(
     skip_bad: bool = False,
     classes: tuple[str, ...] | None = None,
     truth: Mol | None = None,
+    labels: Labels = "welcome",
 ) -> tuple[GraphSet, list[str]]:
     """Graphs from a CSV of SMILES, and notes on what was skipped.
 
     ``smiles`` and ``label`` name the columns; without them they are guessed. With ``classes`` (those of a trained
-    model) labels are optional and must be among them. ``truth`` is a SMARTS query whose matches become ``node_truth``.
+    model) ``labels`` says what they are for, and they must be among them. ``truth`` is a SMARTS query whose matches
+    become ``node_truth``.
     """
-    rows = csv_rows(Path(path), SMILES, smiles, label, label_needed=classes is None)
+    rows = csv_rows(Path(path), SMILES, smiles, label, "needed" if classes is None else labels)
     with quiet():
         kept, mols, notes = rows.sound(parse, _fault, skip_bad)
     y, names = rows.classes(kept, classes)

@@ -18,8 +18,15 @@ _UNFINISHED = ".unfinished"
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write atomically: a reader sees the old file or the new one, never half of one."""
+    """Write atomically: a reader sees the old file or the new one, never half of one.
+
+    A link is followed; a pipe or a device, which cannot be replaced, is written to.
+    """
+    path = Path(os.path.realpath(path))
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(content)
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
     except OSError as error:
@@ -29,7 +36,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)
+        os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
@@ -37,6 +44,13 @@ def write_bytes(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _umask() -> int:
+    """What a user does not want others to be allowed; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def remove_unfinished(path: Path) -> None:

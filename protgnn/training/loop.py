@@ -114,6 +114,8 @@ class _Training:
         if self.state.stage != "learn":
             return
         self._epochs(self.learning)
+        if not self.state.best:  # no epoch was asked for
+            self._keep_if_best(*self._validate())
         self._restore_best()
 
     def anchor(self) -> None:

@@ -25,7 +25,7 @@ def knob(default: Any, meaning: str, paper: Any = None, **bounds: Any) -> Any:
 class Recipe(BaseModel):
     """Everything that decides what a training run does. Unknown keys and values out of bounds are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     # the model
     encoder: str = knob("gin", "gcn, gin, gat, a PyG model such as pyg:GraphSAGE, or custom (a module from Python)")
@@ -160,7 +160,10 @@ RECIPES = ("default", "paper")
 
 
 def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
-    """The recipe ``default`` (our best) or ``paper`` (the paper's letter) with changes; values may be text."""
+    """The recipe ``default`` (our best) or ``paper`` (the paper's letter) with changes; values may be text.
+
+    The keys that are changed, and no others, are in ``model_fields_set``.
+    """
     if name not in RECIPES:
         raise ProtGNNError(f"Expected a recipe of {', '.join(RECIPES)} (got {name!r})")
     values: dict[str, Any] = {}
@@ -175,7 +178,9 @@ def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
             hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(Recipe.model_fields)}"
             raise ProtGNNError(f"There is no recipe key {key!r}{hint}")
     try:
-        return Recipe(**{**values, **changes})
+        made = Recipe(**{**values, **changes})
+        made.model_fields_set.intersection_update(changes)
+        return made
     except ValidationError as error:
         raise ProtGNNError("\n".join(_sentence(problem) for problem in error.errors())) from None
 

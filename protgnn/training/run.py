@@ -194,6 +194,8 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
             raise ProtGNNError(f"Cannot resume {folder} with another recipe: {changed}")
         if before.data is not None and run.data is not None and before.data.fingerprint != run.data.fingerprint:
             raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
+        if not _same_split(before.split, run.split):
+            raise ProtGNNError(f"Cannot resume {folder}: the split of the data has changed since it was begun")
         return TrainingState.load(folder)
     if taken and not folder.is_dir():
         raise ProtGNNError(f"{folder} is a file: choose another --out")
@@ -209,6 +211,12 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
     for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, REPORT_FILE):
         (folder / name).unlink(missing_ok=True)
     return None
+
+
+def _same_split(one: Split | None, other: Split | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(getattr(one, part).tolist() == getattr(other, part).tolist() for part in ("train", "valid", "test"))
 
 
 def _is_directory(path: Path) -> bool:

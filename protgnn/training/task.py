@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from protgnn.errors import ProtGNNError
+from protgnn.errors import DataError, ProtGNNError
 from protgnn.graphs.instances import Instances, NetworkInstances, Reach
 from protgnn.graphs.schema import Schema
 from protgnn.model.readout import READOUTS, targets_read
@@ -37,6 +37,12 @@ def recipe_for(recipe: Recipe, instances: Instances) -> Recipe:
 
 def seen_by(recipe: Recipe, instances: Instances) -> Instances:
     """Instances as a model of that recipe sees them: graphs as they are, nodes of a network as far as it hears."""
+    wanted = targets_read(recipe.readout)
+    if instances.num_targets != wanted:
+        raise DataError(
+            f"The model was trained on instances with {wanted} target nodes, and these have {instances.num_targets}: "
+            "give it data made in the same way as its training data"
+        )
     if not isinstance(instances, NetworkInstances):
         return instances
     own = recipe.encoder in ("gcn", "gin", "gat")
