@@ -40,6 +40,8 @@ def prototype_rows(run: Run) -> list[dict[str, Any]]:
 def print_prototypes(run: Run) -> None:
     """The prototypes as a table."""
     table = Table("class", "weight", "support", "prototype", "in", box=None, header_style="bold", padding=(0, 2, 0, 0))
+    for column in table.columns:
+        column.overflow = "fold"  # a SMILES has no place to break, and none of it may be lost
     for row in prototype_rows(run):
         source = row["name"] or f"training graph {row['graph']}"
         cells = (row["class"], f"{row['weight']:.2f}", str(row["support"]), row["shows"], source)

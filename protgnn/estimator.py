@@ -24,7 +24,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import hold_out
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe, total_epochs
-from protgnn.training.run import Run, load_model, write_run
+from protgnn.training.run import Run, load_model, read_rows, write_run
 from protgnn.training.state import TrainingState
 from protgnn.training.task import seen_by
 from protgnn.training.train import Parts, Trained, train
@@ -160,6 +160,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         own = encoder if encoder is not None else run.recipe.encoder
         loaded = cls(own, plus=run.recipe.plus, settings=settings, seed=run.recipe.seed)
         loaded.model_, loaded.run_ = model, run
+        loaded.history_ = read_rows(Path(folder))
         loaded.classes_ = np.arange(run.schema.num_classes) if run.labels is None else np.asarray(run.labels)
         return loaded
 

@@ -83,6 +83,19 @@ def test_number_labels_with_gaps_come_back_as_they_were(quick, molecules, tmp_pa
     assert again.predict(molecules.graphs).dtype.kind == "i"
 
 
+def test_a_model_that_is_saved_again_keeps_its_curves(quick, molecules, tmp_path):
+    quick.fit(molecules.train, validation=molecules.valid).save(tmp_path / "one")
+    protgnn.ProtGNNClassifier.from_run(tmp_path / "one").save(tmp_path / "other")
+    log = (tmp_path / "one" / "log.csv").read_text()
+    assert log.count("\n") > 1 and (tmp_path / "other" / "log.csv").read_text() == log
+
+
+def test_labels_of_another_task_do_not_keep_the_old_names(quick, molecules):
+    own, other = molecules.train.y.numpy(), (molecules.train.y.numpy() + 1) % 3
+    assert quick.fit(molecules.train, own).run_.schema.class_names == molecules.train.schema.class_names
+    assert quick.fit(molecules.train, other).run_.schema.class_names == ("0", "1", "2")
+
+
 def test_a_saved_model_predicts_and_trains_the_same(quick, molecules, tmp_path):
     quick.fit(molecules.train, validation=molecules.valid).save(tmp_path)
     again = protgnn.ProtGNNClassifier.from_run(tmp_path)

@@ -16,6 +16,7 @@ Opening one runs nobody's code: tensors are safetensors, everything else is JSON
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import shutil
@@ -169,6 +170,21 @@ def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphCla
     except (OSError, RuntimeError, safetensors.SafetensorError) as error:
         raise RunError(f"{folder / MODEL_FILE} does not fit its recipe: {error}") from None
     return model.eval(), run
+
+
+def read_rows(folder: Path) -> list[dict[str, float]]:
+    """How training went, an epoch in each row; none where the log was not kept."""
+    path = folder / LOG_FILE
+    if not path.is_file():
+        return []
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [
+                {name: int(cell) if name == "epoch" else float(cell) for name, cell in row.items()}
+                for row in csv.DictReader(file)
+            ]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise RunError(f"{path} is damaged ({error}): restore it, or remove it to do without curves") from None
 
 
 def differences(recipe: Recipe, other: Recipe) -> str:
