@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -24,16 +27,59 @@ class Sampler(nn.Module):
         """Logits of every edge for every prototype: ``[N, H], [2, U], [K, H] → [U, K]``."""
         left, right, asked = self._split(z, prototypes)
         one, other = ends
-        both = torch.stack([left[one] + right[other], left[other] + right[one]])  # [2, U, 64]
-        return self._tail(both[:, :, None] + asked).mean(0)
+        both = torch.cat([left[one] + right[other], left[other] + right[one]])  # [2U, 64]
+        layers = self.second.weight, self.second.bias, self.third.weight, self.third.bias
+        logit: Tensor = _Tail.apply(both, asked, *layers)  # type: ignore[no-untyped-call]
+        return logit.view(len(prototypes), 2, -1).mean(1).t().contiguous()
 
     def _split(self, z: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         left, right, asked = torch.split_with_sizes(self.first.weight, self.widths, dim=1)
         return z @ left.t(), z @ right.t(), nn.functional.linear(prototypes, asked, self.first.bias)
 
-    def _tail(self, hidden: Tensor) -> Tensor:
-        result: Tensor = self.third(torch.relu(self.second(torch.relu(hidden)))).squeeze(-1)
-        return result
+
+class _Tail(torch.autograd.Function):
+    """What follows the sum of the first layer, for one prototype after the other: ``[M, 64], [K, 64], … → [K, M]``.
+
+    All of it at once would be M x K x 64 numbers, written, read and kept for the gradient; those of one prototype stay
+    in the cache, and are cheaper made again than kept.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, both: Tensor, asked: Tensor, *layers: Tensor) -> Tensor:
+        ctx.save_for_backward(both, asked, *layers)
+        _, _, weight, bias = layers
+        hidden, logit = torch.empty_like(both), both.new_empty(len(asked), len(both))
+        for number, prototype in enumerate(asked):
+            torch.addmv(bias, _hidden(both, prototype, layers, hidden), weight[0], out=logit[number])
+        return logit
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, ...]:
+        both, asked, *layers = ctx.saved_tensors
+        weight, last = layers[0], layers[2][0]
+        of_both, of_asked, of_layers = (
+            torch.zeros_like(both),
+            torch.empty_like(asked),
+            list(map(torch.zeros_like, layers)),
+        )
+        hidden = torch.empty_like(both)
+        for number, (prototype, grad) in enumerate(zip(asked, grads[0], strict=True)):
+            second = _hidden(both, prototype, layers, hidden)
+            of_layers[2] += grad @ second
+            of_layers[3] += grad.sum()
+            of_second = torch.outer(grad, last).mul_(second > 0)
+            of_layers[0] += of_second.t() @ hidden
+            of_layers[1] += of_second.sum(0)
+            of_hidden = (of_second @ weight).mul_(hidden > 0)
+            of_both += of_hidden
+            of_asked[number] = of_hidden.sum(0)
+        return of_both, of_asked, *of_layers
+
+
+def _hidden(both: Tensor, prototype: Tensor, layers: Sequence[Tensor], first: Tensor) -> Tensor:
+    """The second hidden layer ``[M, 8]`` for one prototype; the first is left in ``first [M, 64]``."""
+    torch.add(both, prototype, out=first).relu_()
+    return torch.addmm(layers[1], first, layers[0].t()).relu_()
 
 
 def logistic_noise(like: Tensor, generator: torch.Generator | None = None) -> Tensor:

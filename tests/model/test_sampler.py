@@ -31,3 +31,27 @@ def test_noise_makes_a_draw_of_the_relaxation_land_above_a_half_as_often_as_the_
     logit = torch.full((200_000,), 0.7)
     noise = logistic_noise(logit, torch.Generator().manual_seed(0))
     assert abs(float((logit + noise > 0).float().mean()) - float(logit[0].sigmoid())) < 0.005
+
+
+def test_gradients_are_those_of_the_plain_layers():
+    torch.manual_seed(0)
+    sampler = Sampler(6, (5, 4)).double()
+    z, prototypes = (torch.randn(count, 6, dtype=torch.float64, requires_grad=True) for count in (7, 3))
+    ends = torch.tensor([[0, 2, 5, 5], [1, 6, 3, 4]])
+    weight = torch.randn(4, 3, dtype=torch.float64)
+
+    def plain() -> torch.Tensor:
+        ways = [
+            torch.cat(
+                [z[one][:, None].expand(-1, 3, -1), z[other][:, None].expand(-1, 3, -1), prototypes.expand(4, 3, 6)], 2
+            )
+            for one, other in (ends, ends.flip(0))
+        ]
+        return sum(sampler.third(sampler.second(sampler.first(way).relu()).relu())[..., 0] for way in ways) / 2
+
+    parameters = [z, prototypes, *sampler.parameters()]
+    found = torch.autograd.grad((sampler(z, ends, prototypes) * weight).sum(), parameters)
+    expected = torch.autograd.grad((plain() * weight).sum(), parameters)
+    for one, other in zip(found, expected, strict=True):
+        assert float(other.abs().max()) > 0
+        torch.testing.assert_close(one, other)
