@@ -67,15 +67,13 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
 
 
 def node_hints(graph: GraphSet) -> list[str]:
-    """A short text per node where its columns are kinds with names; nothing where all nodes are of one kind."""
+    """A short text per node where its columns are kinds with names."""
     names = graph.schema.node_features
     x = graph.x
     one_hot = bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) == 1).all())
     if not one_hot or not 1 < len(names) <= _MOST_KINDS or len(names) != x.shape[1]:
         return [""] * len(x)
     kinds = x.argmax(1).tolist()
-    if len(set(kinds)) < 2:
-        return [""] * len(x)
     return [names[kind].rpartition("=")[2][:3] for kind in kinds]
 
 

@@ -13,8 +13,9 @@ from protgnn.draw.lettering import shortened, signed, text_width, wrapped, write
 from protgnn.draw.picture import Picture, Sheet, svg
 from protgnn.draw.subjects import Shown, draw_input, draw_prototype, shows_sources
 from protgnn.draw.theme import LIGHT, Theme, class_shape
+from protgnn.explain.fragments import count
 from protgnn.explain.reasoning import Reasoning, Row
-from protgnn.explain.terminal import count, difference, warnings
+from protgnn.explain.terminal import difference, warnings
 
 WIDTH, MARGIN = 960.0, 28.0
 _INNER = WIDTH - 2 * MARGIN

@@ -148,14 +148,14 @@ def confusion(reasons: Iterable[Reasoning], classes: int) -> list[list[int]]:
 
 
 def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float]) -> list[Reasoning]:
-    """The best of each class in turn, until there are enough."""
+    """The best of each class in turn, until there are enough, and one of each class at least."""
     by_class: dict[int, list[Reasoning]] = {}
     for why in sorted(reasons, key=key, reverse=True):
         by_class.setdefault(why.predicted, []).append(why)
     chosen: list[Reasoning] = []
     for place in range(_PER_GALLERY):
         chosen += [own[place] for _, own in sorted(by_class.items()) if place < len(own)]
-    return chosen[:_PER_GALLERY]
+    return chosen[: max(_PER_GALLERY, len(by_class))]
 
 
 def _cards(known: Known, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:

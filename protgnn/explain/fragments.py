@@ -31,7 +31,7 @@ def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int]) -> str:
             counts = Counter(schema.node_features[column] for column in subgraph.x.argmax(1).tolist())
             return " ".join(f"{name}{count if count > 1 else ''}" for name, count in counts.items())
     edges = subgraph.edge_index.shape[1] // 2
-    return f"{len(subgraph.x)} nodes, {edges} edges"
+    return f"{count(len(subgraph.x), 'node')}, {count(edges, 'edge')}"
 
 
 def describe_part(graph: GraphSet, nodes: Sequence[int]) -> str:
@@ -43,7 +43,7 @@ def describe_part(graph: GraphSet, nodes: Sequence[int]) -> str:
         return _smiles(mol, nodes)
     chosen = set(nodes)
     edges = sum(a < b and a in chosen and b in chosen for a, b in graph.edge_index.t().tolist())
-    return f"{len(chosen)} nodes, {edges} edges"
+    return f"{count(len(chosen), 'node')}, {count(edges, 'edge')}"
 
 
 def fragment_smiles(smiles: str, atoms: Sequence[int]) -> str | None:
@@ -93,3 +93,8 @@ def _cut_out_smiles(mol: Mol) -> str:
         symbols.append(symbol if plain else f"[{symbol}{sign}]")
     text: str = Chem.MolFragmentToSmiles(mol, list(range(mol.GetNumAtoms())), atomSymbols=symbols)
     return text
+
+
+def count(number: int, what: str) -> str:
+    """``1 row``, ``2 rows``."""
+    return f"{number} {what}{'' if number == 1 else 's'}"

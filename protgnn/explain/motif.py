@@ -48,7 +48,7 @@ def motif_auc(model: GraphClassifier, graphs: GraphSet) -> MotifAUC:
     model.eval()
     found = MotifAUC([], [], [])
     first = 0
-    for batch in graphs.batches(graphs_at_once(model)):
+    for batch in graphs.batches(graphs_at_once(model, graphs)):
         evidence = model.evidence(batch)
         score, predicted = edge_share(model, batch, evidence)
         soft, _ = edge_share(model, batch, evidence, shown=False)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
-from protgnn.errors import DataError
+from protgnn.errors import DataError, ProtGNNError
 from protgnn.graphs.checks import check
 from protgnn.graphs.instances import NetworkInstances, Reach
 from protgnn.graphs.network_checks import check_network
@@ -27,6 +27,8 @@ from protgnn.model.foreign import ForeignEncoder
 from protgnn.model.neighbours import Presence
 from protgnn.model.readout import targets_read
 from protgnn.training.evaluate import evaluation_batches
+from protgnn.training.recipe import Recipe
+from protgnn.training.task import reach_of
 
 
 class PyGModule(nn.Module):
@@ -36,11 +38,18 @@ class PyGModule(nn.Module):
 
     Edges are treated as everywhere here: self-loops and duplicates are dropped, an edge given in one direction counts
     in both, the link between a pair is not looked at. With a ``schema`` (``run.schema``, ``data.graphs.schema``) graphs
-    with other columns are refused by name.
+    with other columns are refused by name. Of a model of a network the ``recipe`` (``run.recipe``) says how much of it
+    is seen around a node; one that samples neighbours is refused, and networks are taken to have no direction.
     """
 
-    def __init__(self, model: GraphClassifier, schema: Schema | None = None) -> None:
+    def __init__(self, model: GraphClassifier, schema: Schema | None = None, recipe: Recipe | None = None) -> None:
         super().__init__()
+        if recipe is not None and recipe.fanout > 0:
+            raise ProtGNNError(
+                f"This model samples {recipe.fanout} neighbours in each layer, which masks on edges cannot follow: "
+                "use model.explain, or train with fanout=0"
+            )
+        self.reach = Reach(hops=_layers(model.encoder)) if recipe is None else reach_of(recipe)
         self.model, self.schema = model, schema or Schema()
         self.num_targets = targets_read(model.readout)
         for part in model.modules():  # of a foreign encoder: the mask numbers the edges as given, it sees mended ones
@@ -117,7 +126,7 @@ class PyGModule(nn.Module):
         """Some nodes ``[G, 1]`` or pairs ``[G, 2]`` of the one graph, as a classifier sees them apart."""
         made = check_network(graphs.x, graphs.edge_index, edge_attr=graphs.edge_attr, schema=graphs.schema)
         seen = NetworkInstances(made[0], asked, None, graphs.schema)
-        return seen.reaching(Reach(hops=_layers(self.model.encoder)))
+        return seen.reaching(self.reach)
 
     @property
     def _device(self) -> torch.device:

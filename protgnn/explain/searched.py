@@ -13,6 +13,7 @@ from torch import Tensor
 from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
+from protgnn.search.projection import GRAPHS_AT_ONCE
 from protgnn.search.tree import SearchSettings, search
 
 SEARCHED = (
@@ -29,9 +30,11 @@ def searched_evidence(
     model.eval()
     tuned = replace(settings or SearchSettings(), epsilon=head.epsilon)
     some = wanted.any(1).nonzero().squeeze(1)
-    results = search(graphs, some.tolist(), head.vectors.detach(), model.embed_parts, tuned, wanted[some])
-    return {
-        (found.graph, prototype): tuple(found.nodes(prototype))
-        for found in results
-        for prototype in torch.nonzero(wanted[found.graph]).squeeze(1).tolist()
-    }
+    marked: dict[tuple[int, int], tuple[int, ...]] = {}
+    for start in range(0, len(some), GRAPHS_AT_ONCE):
+        chunk = some[start : start + GRAPHS_AT_ONCE]
+        numbers, asked = chunk.tolist(), wanted[chunk]
+        for found in search(graphs, numbers, head.vectors.detach(), model.embed_parts, tuned, asked, tie_breaker=0):
+            for prototype in torch.nonzero(wanted[found.graph]).squeeze(1).tolist():
+                marked[found.graph, prototype] = tuple(found.nodes(prototype))
+    return marked

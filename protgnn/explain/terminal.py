@@ -144,8 +144,3 @@ def chosen_rows(why: Reasoning) -> tuple[list[Row], list[Row]]:
     if len(rest) == 1:  # a line that says "one more" is no shorter than the line itself
         kept, rest = ordered, []
     return sorted(kept, key=why.gain, reverse=True), rest
-
-
-def count(number: int, what: str) -> str:
-    """``1 row``, ``2 rows``."""
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -20,7 +20,7 @@ from protgnn.graphs.computation_graphs import computation_graphs
 from protgnn.graphs.links import LinkPart
 from protgnn.graphs.nearby import near_targets
 from protgnn.graphs.network import UNKNOWN, Network
-from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.graphs.packed import Batch, GraphSet, numbers
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.subgraphs import cut
 
@@ -128,9 +128,7 @@ class NetworkInstances:
     def __getitem__(self, index: Any) -> NetworkInstances:
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks
             index = index[0]
-        if isinstance(index, int):
-            index = [index]
-        chosen = index if isinstance(index, slice) else torch.as_tensor(index)
+        chosen = index if isinstance(index, slice) else numbers(index, len(self))
         return replace(self, targets=self.targets[chosen], y=None if self.y is None else self.y[chosen])
 
     def bare(self) -> NetworkInstances:

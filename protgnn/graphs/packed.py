@@ -44,6 +44,24 @@ def full_precision(x: Tensor) -> Tensor:
     return x.float() if x.dtype == torch.float16 else x
 
 
+def numbers(index: Any, count: int) -> Tensor:
+    """Any index into ``count`` things as their numbers ``[B]``, range-checked."""
+    if isinstance(index, slice):
+        return torch.tensor(range(count)[index], dtype=torch.int64)
+    chosen = torch.as_tensor(index)
+    if chosen.dtype == torch.bool:
+        if chosen.shape != (count,):
+            raise IndexError(f"Expected a mask over {count} (got one of shape {tuple(chosen.shape)})")
+        return chosen.nonzero().squeeze(1)
+    if chosen.is_floating_point() and chosen.numel():
+        raise IndexError(f"Expected whole numbers (got {chosen.dtype})")
+    chosen = chosen.to(torch.int64).reshape(-1)
+    outside = (chosen < -count) | (chosen >= count)
+    if bool(outside.any()):
+        raise IndexError(f"Expected numbers below {count} (got {int(chosen[outside][0])})")
+    return torch.where(chosen < 0, chosen + count, chosen)
+
+
 def reverse_edges(edge_index: Tensor, num_nodes: int) -> Tensor:
     """Where each edge of ``[2, E]`` stands in the other direction, ``[E]``; both directions must be there."""
     source, target = edge_index.cpu().numpy()
@@ -209,7 +227,7 @@ class GraphSet:
         """Graphs by number, slice, list, mask or tensor; always a ``GraphSet``, of one graph for a number."""
         if isinstance(index, tuple) and len(index) == 2 and index[1] is Ellipsis:  # how scikit-learn asks
             index = index[0]
-        chosen = self._numbers(index)
+        chosen = numbers(index, len(self))
         node_counts, edge_counts = self.node_counts[chosen], self.edge_counts[chosen]
         nodes = ragged_arange(self.node_ptr[chosen], node_counts)
         edges = ragged_arange(self.edge_ptr[chosen], edge_counts)
@@ -228,25 +246,6 @@ class GraphSet:
             outside=None if self.outside is None else self.outside[nodes],
             origin=None if self.origin is None else self.origin[nodes],
         )
-
-    def _numbers(self, index: Any) -> Tensor:
-        """Any index as graph numbers ``[B]``, range-checked."""
-        if isinstance(index, slice):
-            return torch.tensor(range(len(self))[index], dtype=torch.int64)
-        if isinstance(index, int):
-            index = [index]
-        chosen = torch.as_tensor(index)
-        if chosen.dtype == torch.bool:
-            if len(chosen) != len(self):
-                raise IndexError(f"Expected a mask over {len(self)} graphs (got {len(chosen)})")
-            return chosen.nonzero().squeeze(1)
-        if chosen.is_floating_point() and len(chosen):
-            raise IndexError(f"Expected whole graph numbers (got {chosen.dtype})")
-        chosen = chosen.to(torch.int64).reshape(-1)
-        outside = (chosen < -len(self)) | (chosen >= len(self))
-        if bool(outside.any()):
-            raise IndexError(f"Expected graph numbers below {len(self)} (got {int(chosen[outside][0])})")
-        return torch.where(chosen < 0, chosen + len(self), chosen)
 
     def _features(self, chosen: Tensor, nodes: Tensor) -> Tensor:
         """The features of some graphs; of most graphs, if they stand side by side, without a second copy in memory."""

@@ -91,7 +91,7 @@ def propose(
     offered = len(prototypes) + sizes.beside
     score = from_viewpoints(z, ends, batch.node_graph[ends[0]], batch.num_graphs, offered)
     score[:, : len(prototypes)] += logit.detach()
-    score = score.t().round(decimals=DECIMALS)
+    score = score.t().round(decimals=DECIMALS) + 0.0  # there is a -0.0, which would be less than 0.0
     if exploration is not None:
         score = score + logistic_noise(score, exploration.generator) * exploration.scale
     alone = score.new_zeros(offered, len(z))
@@ -125,7 +125,8 @@ def _viewpoints(proposals: int, width: int) -> Tensor:
 def nearest(distance: Tensor, parts: Parts) -> Evidence:
     """Let every prototype take the nearest proposal, given distances ``[P, K]`` of all parts to all prototypes."""
     of_graph = distance[parts.part.to(distance.device)]  # [B, proposals, K]
-    asked = of_graph.detach().argmin(1)
+    # Parts that look the same are equally near, but for rounding that depends on the batch: the first of them is taken.
+    asked = (of_graph.detach() + 1e-3).log().round(decimals=4).argmin(1)
     return Evidence(parts, asked, of_graph.gather(1, asked[:, None]).squeeze(1))
 
 

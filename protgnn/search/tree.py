@@ -73,12 +73,14 @@ def search(
     encode: Encode,
     settings: SearchSettings | None = None,
     wanted: Tensor | None = None,
+    tie_breaker: int | None = None,
 ) -> list[Explored]:
     """Search every graph of ``index`` for every prototype of ``[K, H]``; results come in the order of ``index``.
 
     With ``wanted [G, K]`` only those pairs have a tree, though all prototypes are scored on what was explored.
     ``encode`` maps a batch of S graphs to embeddings ``[S, H]`` and must be in evaluation mode. The prototypes of
-    a graph share what was explored, so that with more of them each answer is at least as similar as alone.
+    a graph share what was explored, so that with more of them each answer is at least as similar as alone. Ties are
+    broken by seed and graph number or, where an answer must not depend on that number, by ``tie_breaker``.
     """
     settings = settings or SearchSettings()
     if not len(index):
@@ -89,7 +91,12 @@ def search(
             raise DataError(f"Expected graphs with nodes to search in (got graph {number} without any)")
     pool = Pool(chosen, prototypes, encode, settings.epsilon, settings.max_nodes)
     pairs = torch.ones(len(index), len(prototypes), dtype=torch.bool) if wanted is None else wanted
-    forest = _Forest(_bit_graphs(chosen, index, settings.seed), pairs.numpy(), pool, settings)
+    forest = _Forest(
+        _bit_graphs(chosen, index if tie_breaker is None else [tie_breaker] * len(index), settings.seed),
+        pairs.numpy(),
+        pool,
+        settings,
+    )
     forest.grow()
     return _results(pool, index, settings.max_nodes)
 

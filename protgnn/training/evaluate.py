@@ -17,18 +17,22 @@ from protgnn.model.prototypes import PrototypeHead, similarity
 
 EVALUATION_BATCH = 512
 EVALUATION_PARTS = 8192
+EVALUATION_NODES = 65_536
 
 
-def graphs_at_once(model: GraphClassifier) -> int:
-    """How many graphs to evaluate in one call: fewer where many parts of each are compared."""
+def graphs_at_once(model: GraphClassifier, graphs: Instances) -> int:
+    """How many graphs to evaluate in one call: fewer where they are large, or many parts of each are compared."""
+    most = EVALUATION_BATCH
+    if isinstance(graphs, GraphSet) and len(graphs):
+        most = min(most, max(EVALUATION_NODES // int(graphs.node_counts.max()), 1))
     if model.sampler is None or not isinstance(model.head, PrototypeHead):
-        return EVALUATION_BATCH
-    return min(EVALUATION_BATCH, max(EVALUATION_PARTS // (len(model.head.classes) + model.sizes.beside), 1))
+        return most
+    return min(most, max(EVALUATION_PARTS // (len(model.head.classes) + model.sizes.beside), 1))
 
 
 def evaluation_batches(model: GraphClassifier, graphs: Instances, whole: bool = False) -> Iterator[Batch]:
     """The graphs as a model is evaluated on them: apart where it looks for evidence in each."""
-    return graphs.batches(graphs_at_once(model), apart=model.sampler is not None and not whole)
+    return graphs.batches(graphs_at_once(model, graphs), apart=model.sampler is not None and not whole)
 
 
 @torch.no_grad()
@@ -139,8 +143,9 @@ def evidence_promises(model: GraphClassifier, graphs: Instances) -> dict[str, fl
     assert isinstance(head, PrototypeHead)
     model.eval()
     error, sizes, agree = 0.0, [], []
-    for start in range(0, len(graphs), graphs_at_once(model)):
-        chosen = graphs[start : start + graphs_at_once(model)]
+    at_once = graphs_at_once(model, graphs)
+    for start in range(0, len(graphs), at_once):
+        chosen = graphs[start : start + at_once]
         some = chosen.apart()
         batch = some.batch()
         evidence = model.evidence(batch)

@@ -12,6 +12,7 @@ on evidence take turns; the latter also teach the sampler, Eq. 13 and 14.
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -39,7 +40,7 @@ from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits, similarities
 from protgnn.training.recipe import Recipe, epochs_of_patience, graphs_per_step, learning_epochs, total_epochs
-from protgnn.training.refine import idle_prototypes, refine
+from protgnn.training.refine import idle_among, idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0
@@ -143,10 +144,20 @@ class _Training:
             head.vectors.copy_(self.model.embed_parts(self.anchors.to("cpu")))
         refine(self.model, self.train, self.valid, self.recipe)
         if self.recipe.prune:
-            idle = idle_prototypes(head, similarities(self.model, self.valid), self.valid.y)
+            if self.model.sampler is None:
+                idle = idle_prototypes(head, similarities(self.model, self.valid), self.valid.y)
+            else:  # the parts that are proposed for one prototype may be taken by another
+                idle = idle_among(head, self._similar_with, self.valid.y)
             kept = [number for number in range(len(head.classes)) if number not in idle]
             head.keep(torch.tensor(kept))
             self.state.sources = [self.state.sources[number] for number in kept]
+
+    def _similar_with(self, kept: list[int]) -> Tensor:
+        """The similarities ``[G, K']`` of the validation graphs if only some prototypes were kept."""
+        trial = copy.deepcopy(self.model)
+        assert isinstance(trial.head, PrototypeHead)
+        trial.head.keep(torch.tensor(kept))
+        return similarities(trial, self.valid)
 
     def _epochs(self, epochs: int) -> None:
         """Run the epochs that are left of a stage."""

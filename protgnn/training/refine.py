@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
@@ -42,16 +44,21 @@ def idle_prototypes(head: PrototypeHead, held: Tensor, y: Tensor) -> list[int]:
 
     Each class keeps one at least; of several that can go, the one whose going costs least in loss goes first.
     """
+    return idle_among(head, lambda kept: held[:, kept], y)
+
+
+def idle_among(head: PrototypeHead, similar: Callable[[list[int]], Tensor], y: Tensor) -> list[int]:
+    """The same where the similarities ``[G, K']`` of those that stay depend on which these are."""
     kept = list(range(len(head.classes)))
     weight = head.last.weight.detach()
-    floor = _merit(held @ weight.t(), y)[0]
+    floor = _merit(similar(kept) @ weight.t(), y)[0]
     while True:
         classes = head.classes[kept].tolist()
         trials = []
         for place, number in enumerate(kept):
             rest = kept[:place] + kept[place + 1 :]
             if classes.count(classes[place]) > 1:
-                trials.append((*_merit(held[:, rest] @ weight[:, rest].t(), y), -number))
+                trials.append((*_merit(similar(rest) @ weight[:, rest].t(), y), -number))
         if not trials or max(trials)[0] < floor:
             return [number for number in range(len(head.classes)) if number not in kept]
         kept.remove(-max(trials)[2])

@@ -45,10 +45,15 @@ def seen_by(recipe: Recipe, instances: Instances) -> Instances:
         )
     if not isinstance(instances, NetworkInstances):
         return instances
+    return instances.reaching(reach_of(recipe))
+
+
+def reach_of(recipe: Recipe) -> Reach:
+    """How much of a network a model of that recipe sees around a node."""
     own = recipe.encoder in ("gcn", "gin", "gat")
     # A foreign encoder does not know what a rim hears elsewhere; one hop more, and what it knows wrongly stays there.
     hops = recipe.layers if own else recipe.layers + 1
-    return instances.reaching(Reach(hops, recipe.fanout or None, recipe.instance_nodes, recipe.seed))
+    return Reach(hops, recipe.fanout or None, recipe.instance_nodes, recipe.seed)
 
 
 def noun(recipe: Recipe, schema: Schema) -> str:

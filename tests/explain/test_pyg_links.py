@@ -28,7 +28,7 @@ def fitted(data, request):
 
 def explainer_of(model, algorithm=None, level="edge"):
     return Explainer(
-        PyGModule(model.model_, model.run_.schema),
+        PyGModule(model.model_, model.run_.schema, model.run_.recipe),
         algorithm or ProtGNNExplainer(SearchSettings(iterations=2)),
         explanation_type="model",
         node_mask_type="object",

@@ -24,7 +24,7 @@ def fitted(data, request):
 
 def explainer_of(model, level="node"):
     return Explainer(
-        PyGModule(model.model_, model.run_.schema),
+        PyGModule(model.model_, model.run_.schema, model.run_.recipe),
         ProtGNNExplainer(),
         explanation_type="model",
         node_mask_type="object",
