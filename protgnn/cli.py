@@ -351,6 +351,7 @@ def _recipe(name: str, encoder: str | None, seed: int | None, settings: list[str
 
 def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, resume: bool, overwrite: bool) -> Run:
     from protgnn.graphs.datasets import load
+    from protgnn.graphs.network_datasets import NetworkDataset
     from protgnn.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
     from protgnn.training.run import DataCard, Run
@@ -360,6 +361,9 @@ def _train(data: str, options: dict[str, Any], recipe: Recipe, folder: Path, res
     if read.uses_given_split(recipe.model_fields_set):
         recipe = recipe.model_copy(update={"split": "given"})
         say("the parts are those of the split column or comment; --set split=stratified draws others")
+    if isinstance(read, NetworkDataset) and read.task == "links" and "encoder" not in recipe.model_fields_set:
+        recipe = recipe.model_copy(update={"encoder": "gcn"})
+        say("links are learned with a GCN, which is steadier there than a GIN; --encoder chooses another")
     dataset = read.with_split(recipe.split, recipe.seed)
     for text in dataset.notes:
         say(text)

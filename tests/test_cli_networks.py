@@ -68,6 +68,15 @@ def link_run(network, tmp_path_factory) -> Path:
     return folder
 
 
+def test_links_are_learned_with_a_gcn_unless_another_encoder_is_chosen(protgnn_command, network, tmp_path):
+    quick = [*QUICK, "--set", "epochs=1", "--set", "head=plain", "--task", "links"]
+    done = protgnn_command("train", network, "--out", tmp_path / "run", *quick)
+    assert done.status == 0 and "links are learned with a GCN" in done.err
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["encoder"] == "gcn"
+    done = protgnn_command("train", network, "--encoder", "gin", "--out", tmp_path / "other", *quick)
+    assert json.loads((tmp_path / "other" / "run.json").read_text())["recipe"]["encoder"] == "gin"
+
+
 def test_a_run_on_nodes_is_scored_on_its_test_nodes(protgnn_command, node_run):
     done = protgnn_command("evaluate", node_run)
     assert done.status == 0 and "12 held-out test nodes" in done.out
