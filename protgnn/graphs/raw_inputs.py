@@ -174,8 +174,8 @@ def _label_column(path: Path, header: list[str], text_at: int, name: str | None,
         return None
     if not others:
         raise DataError(
-            f"{path} line 1: which column holds the label? With one column there are no labels to score against or learn "
-            "from: add a column `label`"
+            f"{path} line 1: which column holds the label? With one column there are no labels to score against or "
+            "learn from: add a column `label`"
         )
     raise DataError(
         f"{path} line 1: which column holds the label? Its columns are {listed(header)}: choose one with `label`"
