@@ -55,8 +55,7 @@ def asked(
         if targets == 2 and labels == "needed":
             raise DataError("A model of links is scored on the links that were held out: leave DATA out")
         directed = run.data is not None and bool(run.data.options.get("directed", False))
-        if not path.is_dir() or smiles or text or skip_bad:
-            refuse_columns(path, smiles, text, None if path.is_dir() else label, skip_bad)
+        refuse_columns(path, smiles, text, label, skip_bad)
         found, notes = read_network_instances(path, run.schema, _task(run), label, directed, labels == "needed")
         found = conform_network(found, run.schema)
         if say is not None:

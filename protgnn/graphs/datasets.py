@@ -168,14 +168,12 @@ def load(
         path = _in_data_folder(asked)
         if path is None and _looks_like_path(asked):
             raise DataError(f"{asked}: there is no such file or folder")
-    if path is None and (asked.lower() in networks or asked.lower() in _known()):
-        refuse_columns(Path(asked), smiles, text, label, skip_bad)
+    if path is not None or asked.lower() in networks or asked.lower() in _known():
+        refuse_columns(path or Path(asked), smiles, text, label, skip_bad)
     if path is None and asked.lower() in networks:
         known = networks[asked.lower()]
         data = NetworkData(known.make(0))
         return network_dataset(asked.lower(), data, task, known.description, known.origin)
-    if path is not None:
-        refuse_columns(path, smiles, text, None if path.is_dir() and is_network(path) else label, skip_bad)
     if path is not None and is_network(path):
         return network_dataset(path.stem, read_network(path, label, directed, task), task, "Your own data", str(path))
     if task is not None or directed:

@@ -12,6 +12,7 @@ from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.conllu import read_conllu
 from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.labels import renumbered
+from protgnn.graphs.network_files import is_network_folder
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.raw_inputs import Labels
 from protgnn.graphs.schema import Schema
@@ -111,7 +112,7 @@ def refuse_columns(path: Path, smiles: str | None, text: str | None, label: str 
     takes = {
         "smiles": suffix in (".csv", ".tsv"),
         "text": suffix in (".csv", ".tsv"),
-        "label": suffix in (".csv", ".tsv", *PARSED_SUFFIXES),
+        "label": suffix in (".csv", ".tsv", *PARSED_SUFFIXES) or is_network_folder(path),
         "skip-bad": suffix in (*_RAW_SUFFIXES, *PARSED_SUFFIXES),
     }
     given = {"smiles": smiles is not None, "text": text is not None, "label": label is not None, "skip-bad": skip_bad}
