@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.outcome import RESULTS, table, write
 from benchmarks.runs import MODELS, stored, trained
-from protgnn.training.recipe import Recipe, make_recipe, parse_settings
+from protgnn.training.recipe import Recipe, largest_prototype, make_recipe, parse_settings
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
 PAPER = {  # Table 1: accuracy of the original GNN, of ProtGNN and of ProtGNN+
@@ -85,7 +85,7 @@ def key_of(task: Task) -> str:
     recipe = recipe_of(task)
     # Another recipe is another run; keys that do not concern a model do not make it another one.
     foreign = OTHER_TASKS | (set() if recipe.plus else EVIDENCE) | (ENDING if recipe.head == "plain" else set())
-    concerned = recipe.model_dump(exclude=foreign)
+    concerned = recipe.model_dump(exclude=foreign) | {"search_max_nodes": largest_prototype(recipe)}
     digest = hashlib.sha256(json.dumps(concerned).encode()).hexdigest()[:8]
     return f"{data} {encoder} {model} {seed} {name} {digest}"
 

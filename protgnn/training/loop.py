@@ -39,7 +39,14 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits, similarities
-from protgnn.training.recipe import Recipe, epochs_of_patience, graphs_per_step, learning_epochs, total_epochs
+from protgnn.training.recipe import (
+    Recipe,
+    epochs_of_patience,
+    graphs_per_step,
+    largest_prototype,
+    learning_epochs,
+    total_epochs,
+)
 from protgnn.training.refine import idle_among, idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
@@ -298,7 +305,7 @@ class _Training:
             recipe.search_exploration,
             recipe.search_children,
             recipe.search_min_nodes,
-            recipe.search_max_nodes,
+            largest_prototype(recipe),
             recipe.epsilon,
             recipe.seed,
         )

@@ -83,7 +83,9 @@ class Recipe(BaseModel):
     search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
     search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
     search_min_nodes: int = knob(5, "a subgraph of so many nodes is a leaf, N_min", paper=5, ge=1)
-    search_max_nodes: int = knob(10, "nodes a prototype's subgraph has at the most", ge=1)
+    search_max_nodes: int = knob(
+        -1, "nodes of a prototype's subgraph at the most; -1: 10, and in ProtGNN+ as many as evidence has edges", ge=-1
+    )
     anchored_epochs: int = knob(
         50,
         "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns",
@@ -137,9 +139,11 @@ class Recipe(BaseModel):
 
     @model_validator(mode="after")
     def _leaves_fit(self) -> Recipe:
-        if self.search_min_nodes > self.search_max_nodes:
+        if self.search_max_nodes == 0:
+            raise ValueError("search_max_nodes=0 leaves nothing of a prototype")
+        if self.search_min_nodes > largest_prototype(self):
             raise ValueError(
-                f"search_min_nodes={self.search_min_nodes} is above search_max_nodes={self.search_max_nodes}"
+                f"search_min_nodes={self.search_min_nodes} is above search_max_nodes={largest_prototype(self)}"
             )
         return self
 
@@ -217,6 +221,14 @@ def steps_per_epoch(recipe: Recipe, graphs: int) -> int:
 def graphs_per_step(recipe: Recipe, graphs: int) -> int:
     """The batch size of a recipe for so many training graphs: small sets want more steps per epoch."""
     return recipe.batch_size or min(max(graphs // 10, 16), 64)
+
+
+def largest_prototype(recipe: Recipe) -> int:
+    """Nodes of a prototype's subgraph at the most. Prototypes larger than evidence would never be met, and to smaller
+    ones evidence has to be cut down."""
+    if recipe.search_max_nodes != -1:
+        return recipe.search_max_nodes
+    return max(recipe.evidence_edges, recipe.search_min_nodes) if recipe.plus else 10
 
 
 def part_sizes(recipe: Recipe) -> Sizes:

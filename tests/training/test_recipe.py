@@ -9,6 +9,7 @@ from protgnn.training.recipe import (
     Recipe,
     epochs_of_patience,
     graphs_per_step,
+    largest_prototype,
     make_recipe,
     parse_settings,
     read_config,
@@ -63,11 +64,28 @@ def test_a_recipe_cannot_be_changed_after_it_was_made():
         ({"split": "mine"}, "Recipe key split"),
         ({"hidden": 10**9}, "Recipe key hidden"),
         ({"search_min_nodes": 11}, "search_min_nodes=11 is above search_max_nodes=10"),
+        ({"search_max_nodes": 0}, "search_max_nodes=0 leaves nothing"),
+        ({"search_max_nodes": 3, "plus": True}, "search_min_nodes=5 is above search_max_nodes=3"),
     ],
 )
 def test_a_wrong_knob_is_refused_by_name(changes, message):
     with pytest.raises(ProtGNNError, match=message):
         make_recipe(**changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "nodes"),
+    [
+        ({}, 10),
+        ({"evidence_edges": 15}, 10),
+        ({"plus": True}, 10),
+        ({"plus": True, "evidence_edges": 15}, 15),
+        ({"plus": True, "evidence_edges": 3}, 5),
+        ({"plus": True, "evidence_edges": 15, "search_max_nodes": 12}, 12),
+    ],
+)
+def test_prototypes_are_as_large_as_the_evidence_they_are_compared_with(changes, nodes):
+    assert largest_prototype(make_recipe(**changes)) == nodes
 
 
 def test_all_wrong_knobs_are_named_at_once():
