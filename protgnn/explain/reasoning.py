@@ -17,8 +17,10 @@ from protgnn.graphs.instances import Instances, NetworkInstances
 from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead, similarity
+from protgnn.search.tree import SearchSettings
 from protgnn.training.evaluate import evaluation_batches
 from protgnn.training.prototypes import Prototypes
+from protgnn.training.recipe import search_settings
 from protgnn.training.run import Run
 
 if TYPE_CHECKING:
@@ -51,21 +53,23 @@ class Row:
 @dataclass(frozen=True)
 class Known:
     """What a run knows beside its weights: its prototypes, the similarity from which a graph is familiar, the
-    similarity of a graph that is the prototype itself and, where the training graphs are at hand, those that the
-    prototypes were cut from.
+    similarity of a graph that is the prototype itself, how it searches and, where the training graphs are at hand,
+    those that the prototypes were cut from.
     """
 
     prototypes: Prototypes | None = None
     familiarity: float | None = None
     highest_similarity: float | None = None
     sources: GraphSet | None = None
+    search: SearchSettings | None = None
 
     @classmethod
     def of(cls, run: Run, train: Instances | None = None) -> Known:
         sources = None
         if train is not None and run.prototypes is not None:
             sources = train[[card.graph for card in run.prototypes.cards]].apart()
-        return cls(run.prototypes, run.scores.get("familiarity"), math.log(1 / run.recipe.epsilon), sources)
+        highest, search = math.log(1 / run.recipe.epsilon), search_settings(run.recipe)
+        return cls(run.prototypes, run.scores.get("familiarity"), highest, sources, search)
 
     @cached_property
     def shows(self) -> tuple[str, ...]:
@@ -260,7 +264,8 @@ def explain(
     names = graphs.schema.class_names
     marked: dict[tuple[int, int], tuple[int, ...]] = {}
     if evidence == "search" and model.sampler is None:
-        marked = searched_evidence(model, graphs, torch.ones(len(graphs), len(classes), dtype=torch.bool))
+        every = torch.ones(len(graphs), len(classes), dtype=torch.bool)
+        marked = searched_evidence(model, graphs, every, known.search)
         notes = (*notes, SEARCHED)
     found: list[Reasoning] = []
     for batch in evaluation_batches(model, graphs):

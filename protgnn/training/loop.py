@@ -34,7 +34,6 @@ from protgnn.model.evidence import Exploration, imitation, nearest
 from protgnn.model.objective import Costs, objective
 from protgnn.model.prototypes import PrototypeHead, squared_distances
 from protgnn.search.projection import project
-from protgnn.search.tree import SearchSettings
 from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
@@ -43,8 +42,8 @@ from protgnn.training.recipe import (
     Recipe,
     epochs_of_patience,
     graphs_per_step,
-    largest_prototype,
     learning_epochs,
+    search_settings,
     total_epochs,
 )
 from protgnn.training.refine import idle_among, idle_prototypes, refine
@@ -300,21 +299,12 @@ class _Training:
         head, recipe = self.exported.head, self.recipe
         assert isinstance(head, PrototypeHead)
         self.exported.eval()
-        settings = SearchSettings(
-            recipe.search_iterations,
-            recipe.search_exploration,
-            recipe.search_children,
-            recipe.search_min_nodes,
-            largest_prototype(recipe),
-            recipe.epsilon,
-            recipe.seed,
-        )
         found = project(
             self.train,
             head.vectors.detach().cpu(),
             head.classes.cpu(),
             lambda batch: self.exported.embed(batch.to(self.fabric.device)).cpu(),
-            settings,
+            search_settings(recipe),
             candidates=candidates or None,
         )
         return [asdict(source) for source in found.sources]

@@ -14,6 +14,7 @@ from protgnn.errors import ProtGNNError
 from protgnn.model.evidence import Sizes
 from protgnn.model.norms import NormName
 from protgnn.model.readout import ReadoutName
+from protgnn.search.tree import SearchSettings
 
 
 def knob(default: Any, meaning: str, paper: Any = None, **bounds: Any) -> Any:
@@ -229,6 +230,19 @@ def largest_prototype(recipe: Recipe) -> int:
     if recipe.search_max_nodes != -1:
         return recipe.search_max_nodes
     return max(recipe.evidence_edges, recipe.search_min_nodes) if recipe.plus else 10
+
+
+def search_settings(recipe: Recipe) -> SearchSettings:
+    """How parts most like a prototype are searched for."""
+    return SearchSettings(
+        recipe.search_iterations,
+        recipe.search_exploration,
+        recipe.search_children,
+        recipe.search_min_nodes,
+        largest_prototype(recipe),
+        recipe.epsilon,
+        recipe.seed,
+    )
 
 
 def part_sizes(recipe: Recipe) -> Sizes:

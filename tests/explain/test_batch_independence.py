@@ -7,7 +7,7 @@ import torch
 import protgnn
 from protgnn.errors import ProtGNNError
 from protgnn.explain import PyGModule
-from protgnn.explain.reasoning import explain
+from protgnn.explain.reasoning import Known, explain
 from protgnn.graphs.growth import Parts
 from protgnn.graphs.networks_generated import communities
 from protgnn.graphs.synthetic import ba_2motifs
@@ -20,6 +20,7 @@ from protgnn.training import evaluate
 from protgnn.training.evaluate import graphs_at_once, similarities
 from protgnn.training.recipe import make_recipe
 from protgnn.training.refine import idle_among, idle_prototypes
+from protgnn.training.run import Run
 from protgnn.training.train import Parts as Data
 from protgnn.training.train import train
 
@@ -44,6 +45,17 @@ def test_the_same_nodes_are_marked_alone_and_among_others(source):
     for number in range(len(graphs)):
         (alone,) = explain(model, graphs[number], evidence=source)
         assert [row.evidence for row in alone.rows] == [row.evidence for row in together[number].rows]
+
+
+def test_parts_are_searched_for_as_the_run_says():
+    graphs, model = ba_2motifs(4), untrained(plus=False)
+
+    def sizes(**settings):
+        known = Known.of(Run(make_recipe(**settings), graphs.schema))
+        return [len(row.evidence) for why in explain(model, graphs, known, evidence="search") for row in why.rows]
+
+    assert max(sizes(search_max_nodes=3, search_min_nodes=2)) <= 3
+    assert min(sizes(search_max_nodes=7, search_min_nodes=6)) > 3
 
 
 def test_of_parts_that_are_equally_near_but_for_rounding_the_first_is_taken():
