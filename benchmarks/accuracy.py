@@ -36,6 +36,7 @@ EVIDENCE = {
     "evidence_budget",
     "exploration",
     "evidence_lr",
+    "evidence_window",
     "sampler_lr",
 }
 ENDING = {"refine_steps"}
@@ -110,6 +111,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["mutag", "bbbp"])
     parser.add_argument("--encoders", nargs="+", default=["gcn", "gin", "gat"])
     parser.add_argument("--heads", nargs="+", default=list(MODELS), choices=list(MODELS))
+    parser.add_argument("--splits", type=int, default=None, help="another number of splits than the data's own")
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--name", default="accuracy", help="results file")
@@ -121,7 +123,7 @@ def main() -> None:
         for data in chosen.data
         for encoder in chosen.encoders
         for head in chosen.heads
-        for seed in range(SPLITS.get(data, 5))
+        for seed in range(chosen.splits or SPLITS.get(data, 5))
     ]
     done = stored(RESULTS / f"{chosen.name}.json")
     left = [task for task in tasks if key_of(task) not in done]

@@ -193,10 +193,10 @@ class _Training:
                 raise ProtGNNError(
                     f"The validation loss of epoch {state.epoch} is not a number: try lr below {recipe.lr}"
                 )
-            self._keep_if_best(valid_loss, valid_accuracy)
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
             self.fabric.log_dict(row, step=state.epoch)
             state.rows.append({"epoch": state.epoch, **row})
+            self._keep_if_best(*state.lately(recipe.evidence_window if self._on_evidence else 1))
             if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, patience):
                 self._save(optimizer)
             if self.on_epoch is not None:

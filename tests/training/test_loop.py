@@ -72,6 +72,27 @@ def test_a_tie_in_accuracy_is_broken_by_the_loss():
     assert not state.improves(0.7, 0.1)
 
 
+@pytest.mark.parametrize("window", [1, 4])
+def test_on_evidence_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window):
+    settings = {"head": "prototypes", "prototypes": 2, "plus": True, "warm_up": 2, "epochs": 14, "anchored_epochs": 0}
+    recipe = make_recipe(**{**SMALL, **settings, "patience": 0, "evidence_window": window, "evidence_lr": 0.02})
+    state = train(parts, recipe).state
+    rows = [row for row in state.rows if row["epoch"] > state.stage_start]
+    assert len(rows) == 12
+    merit = {}
+    for last in range(1, len(rows) + 1):
+        few = rows[max(last - window, 0) : last]
+        loss = sum(row["valid_loss"] for row in few) / len(few)
+        accuracy = sum(row["valid_accuracy"] for row in few) / len(few)
+        merit[few[-1]["epoch"]] = round(accuracy, 9), -loss
+    best = max(merit, key=lambda epoch: merit[epoch])
+    assert state.best_epoch in (best, state.stage_start)
+    if state.best_epoch == best:
+        assert state.best_accuracy == pytest.approx(merit[best][0])
+    else:  # what was there before the first of them was better
+        assert state.best_accuracy >= merit[best][0] - 1e-9
+
+
 def test_training_stops_when_patience_is_over(parts):
     done = train(parts, make_recipe(**{**SMALL, "epochs": 300, "patience": 3, "lr": 0.05}))
     assert done.state.epoch < 300
