@@ -36,10 +36,9 @@ EVIDENCE = {
     "evidence_budget",
     "exploration",
     "evidence_lr",
-    "evidence_window",
     "sampler_lr",
 }
-ENDING = {"refine_steps"}
+ENDING = {"refine_steps", "anchored_window"}
 Task = tuple[str, str, str, int, str, dict[str, str]]
 
 

@@ -196,7 +196,7 @@ class _Training:
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
             self.fabric.log_dict(row, step=state.epoch)
             state.rows.append({"epoch": state.epoch, **row})
-            self._keep_if_best(*state.lately(recipe.evidence_window if self._on_evidence else 1))
+            self._keep_if_best(*state.lately(1 if self.anchors is None else recipe.anchored_window))
             if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, patience):
                 self._save(optimizer)
             if self.on_epoch is not None:

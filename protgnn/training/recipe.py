@@ -71,12 +71,6 @@ class Recipe(BaseModel):
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
     exploration: float = knob(1.0, "scale of the noise on edge scores while evidence is learned", ge=0)
     evidence_lr: float = knob(0.001, "Adam's learning rate for the rest while evidence is learned", gt=0, le=1)
-    evidence_window: int = knob(
-        10,
-        "epochs on evidence whose validation is averaged to choose the best, as single ones are lucky",
-        paper=1,
-        ge=1,
-    )
     sampler_lr: float = knob(0.003, "Adam's learning rate for the sampler", gt=0, le=1)
 
     # projection and the ending of Algorithm 1
@@ -98,6 +92,9 @@ class Recipe(BaseModel):
         "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns",
         paper=0,
         ge=0,
+    )
+    anchored_window: int = knob(
+        10, "epochs of that stage whose validation is averaged to choose the best: a single one is lucky", paper=1, ge=1
     )
     refine_steps: int = knob(20, "last steps, of the last layer alone on the frozen similarities", ge=0)
     prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)

@@ -72,10 +72,12 @@ def test_a_tie_in_accuracy_is_broken_by_the_loss():
     assert not state.improves(0.7, 0.1)
 
 
+@pytest.mark.parametrize("plus", [False, True])
 @pytest.mark.parametrize("window", [1, 4])
-def test_on_evidence_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window):
-    settings = {"head": "prototypes", "prototypes": 2, "plus": True, "warm_up": 2, "epochs": 14, "anchored_epochs": 0}
-    recipe = make_recipe(**{**SMALL, **settings, "patience": 0, "evidence_window": window, "evidence_lr": 0.02})
+def test_with_anchored_prototypes_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, plus):
+    settings = {**SMALL, **FEW_PROTOTYPES, "head": "prototypes", "plus": plus, "patience": 0, "anchored_window": window}
+    settings |= {"epochs": 2, "anchored_epochs": 12, "lr": 0.02, "evidence_lr": 0.02}
+    recipe = make_recipe(**settings)
     state = train(parts, recipe).state
     rows = [row for row in state.rows if row["epoch"] > state.stage_start]
     assert len(rows) == 12
