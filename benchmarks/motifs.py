@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import name_of, stored, trained
+from benchmarks.runs import Figures, name_of, stored, trained
 from protgnn.training.recipe import parse_settings
 
 SEEDS = 5
@@ -30,7 +30,7 @@ DATA: dict[str, dict[str, str]] = {  # and how large evidence may be where not a
 FIGURES = ("accuracy", "agreement", "evidence_error", "evidence_size", "prototype_error", "median_similarity")
 
 
-def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, dict[str, Any]]:
+def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
     """Train on one split and measure on its test part."""
     import torch
 
@@ -58,6 +58,24 @@ def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
     return name_of(data, encoder, seed, settings=settings)
 
 
+def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
+    """A row for all runs that differ in their split alone: mean ± standard deviation."""
+    found: dict[tuple[str, ...], list[Figures]] = {}
+    for key, figures in done.items():
+        data, encoder, _, *changed = key.split(" ")
+        found.setdefault((data, encoder, " ".join(changed)), []).append(figures)
+    rows = []
+    for (data, encoder, settings), runs in sorted(found.items()):
+        row: dict[str, Any] = {"data": data, "encoder": encoder, "settings": settings, "splits": len(runs)}
+        for name in ("motif_auc", "one_motif_auc", "sampler_auc", "accuracy"):
+            values = [one[name] for one in runs if name in one]
+            row[name] = f"{statistics.mean(values):.4f} ± {statistics.pstdev(values):.4f}" if values else "-"
+        row["evidence_error"] = f"{max(one['evidence_error'] for one in runs):.1e}"
+        row["edges"] = f"{statistics.mean(one['evidence_size'] for one in runs):.1f}"
+        rows.append(row)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="+", default=list(DATA))
@@ -78,16 +96,7 @@ def main() -> None:
         done[key] = figures
         write("motifs", {"runs": done, "machine": machine()})
         print(f"{key}: accuracy {figures['accuracy']:.4f}, AUC {figures['motif_auc']:.4f}", flush=True)
-    rows = []
-    for data, encoder in dict.fromkeys(task[:2] for task in tasks):
-        runs = [done[key_of(task)] for task in tasks if task[:2] == (data, encoder)]
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "splits": len(runs)}
-        for name in ("motif_auc", "one_motif_auc", "sampler_auc", "accuracy"):
-            values = [one[name] for one in runs if name in one]
-            row[name] = f"{statistics.mean(values):.4f} ± {statistics.pstdev(values):.4f}" if values else "-"
-        row["evidence_error"] = f"{max(one['evidence_error'] for one in runs):.1e}"
-        row["edges"] = f"{statistics.mean(one['evidence_size'] for one in runs):.1f}"
-        rows.append(row)
+    rows = summary(done)
     print(table(rows))
     write("motifs", {"summary": rows, "runs": done, "machine": machine()})
 
