@@ -26,7 +26,7 @@ ERRORS = ("prototype_error", "sum_error", "evidence_error")
 
 def measure(data: str, encoder: str, model: str, settings: list[str]) -> dict[str, Any]:
     """Train in one process, evaluate in another."""
-    command = [sys.executable, "-m", "protgnn.cli"]
+    command = [sys.executable, "-m", "protgnn"]
     options = [*(["--plus"] if model == "plus" else []), *(part for setting in settings for part in ("--set", setting))]
     with tempfile.TemporaryDirectory() as folder:
         run = str(Path(folder) / "run")

@@ -446,7 +446,3 @@ def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> N
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-
-
-if __name__ == "__main__":
-    main()

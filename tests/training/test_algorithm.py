@@ -83,7 +83,7 @@ def test_prototypes_of_a_class_are_different_subgraphs(trained):
 
 def test_the_promises_hold_after_a_save_and_a_load_in_another_process(molecules_csv, tmp_path):
     settings = [word for key, value in QUICK.items() for word in ("--set", f"{key}={value}")]
-    command = [sys.executable, "-m", "protgnn.cli"]
+    command = [sys.executable, "-m", "protgnn"]
     folder = str(tmp_path / "run")
     subprocess.run([*command, "train", str(molecules_csv), "--out", folder, *settings], check=True, capture_output=True)
     said = subprocess.run([*command, "evaluate", folder, "--json"], check=True, capture_output=True, text=True)
