@@ -71,8 +71,7 @@ bench-grid: setup
 
 bench-nodes: setup
 	$(BIN)/python -m benchmarks.nodes
-	$(BIN)/python -m benchmarks.nodes --models plus --data tree-cycles --encoders gcn gin --splits 4 \
-		--set evidence_edges=6 search_max_nodes=6
+	$(BIN)/python -m benchmarks.nodes --models plus --data tree-cycles --encoders gcn gin --splits 4 --set evidence_edges=6
 
 bench-links: setup
 	$(BIN)/python -m benchmarks.links

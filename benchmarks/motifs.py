@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import Figures, name_of, stored, trained
+from benchmarks.runs import Figures, cells, name_of, stored, trained
 from protgnn.training.recipe import parse_settings
 
 SEEDS = 5
@@ -55,18 +55,13 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
 def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
     """The name under which a run is stored."""
     data, encoder, seed, settings = task
-    return name_of(data, encoder, seed, settings=settings)
+    return name_of(data, encoder, "plus", seed, settings=settings)
 
 
 def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
     """A row for all runs that differ in their split alone: mean ± standard deviation."""
-    found: dict[tuple[str, ...], list[Figures]] = {}
-    for key, figures in done.items():
-        data, encoder, _, *changed = key.split(" ")
-        found.setdefault((data, encoder, " ".join(changed)), []).append(figures)
     rows = []
-    for (data, encoder, settings), runs in sorted(found.items()):
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "settings": settings, "splits": len(runs)}
+    for row, runs in cells(done):
         for name in ("motif_auc", "one_motif_auc", "sampler_auc", "accuracy"):
             values = [one[name] for one in runs if name in one]
             row[name] = f"{statistics.mean(values):.4f} ± {statistics.pstdev(values):.4f}" if values else "-"
