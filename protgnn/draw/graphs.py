@@ -68,10 +68,13 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
 
 def node_hints(graph: GraphSet) -> list[str]:
     """A short text per node where its columns are kinds with names."""
-    names = graph.schema.node_features
-    x = graph.x
+    columns = graph.schema.kinds
+    names = [graph.schema.node_features[column] for column in columns]
+    if len(graph.schema.node_features) != graph.x.shape[1]:
+        return [""] * len(graph.x)
+    x = graph.x[:, columns]
     one_hot = bool(((x == 0) | (x == 1)).all()) and bool((x.sum(1) == 1).all())
-    if not one_hot or not 1 < len(names) <= _MOST_KINDS or len(names) != x.shape[1]:
+    if not one_hot or not 1 < len(names) <= _MOST_KINDS:
         return [""] * len(x)
     kinds = x.argmax(1).tolist()
     return [names[kind].rpartition("=")[2][:3] for kind in kinds]
@@ -79,7 +82,7 @@ def node_hints(graph: GraphSet) -> list[str]:
 
 def _kind(graph: GraphSet) -> str:
     """What the texts in the nodes are kinds of, where the names of all columns say the same, as in ``degree=3``."""
-    kinds = {name.rpartition("=")[0] for name in graph.schema.node_features}
+    kinds = {graph.schema.node_features[column].rpartition("=")[0] for column in graph.schema.kinds}
     return kinds.pop() if len(kinds) == 1 else ""
 
 

@@ -40,15 +40,16 @@ def source_of(name: str | None, nodes: list[int]) -> Mol | None:
 def _from_columns(graph: GraphSet, cut_out: bool) -> Mol | None:
     from rdkit import Chem
 
-    elements = _elements(graph.schema.node_features)
+    kinds = graph.x[:, graph.schema.kinds]
+    elements = _elements([graph.schema.node_features[column] for column in graph.schema.kinds])
     bonds = [name.rpartition("=")[2].upper() for name in graph.schema.edge_features]
     known = {"SINGLE", "DOUBLE", "TRIPLE", "AROMATIC"}
     if elements is None or graph.edge_attr is None or not known & set(bonds):
         return None
-    if not bool((graph.x.sum(1) == 1).all()):  # one element per atom, or it is something else
+    if not bool((kinds.sum(1) == 1).all()):  # one element per atom, or it is something else
         return None
     mol = Chem.RWMol()
-    for column in graph.x.argmax(1).tolist():
+    for column in kinds.argmax(1).tolist():
         atom = Chem.Atom(elements[column])
         atom.SetNoImplicit(cut_out)
         mol.AddAtom(atom)
@@ -64,7 +65,7 @@ def _from_columns(graph: GraphSet, cut_out: bool) -> Mol | None:
     return _sanitised(mol)
 
 
-def _elements(names: tuple[str, ...]) -> list[str] | None:
+def _elements(names: list[str]) -> list[str] | None:
     """The element symbol of every column, nothing if one of them is no element."""
     from rdkit import Chem
 

@@ -27,8 +27,9 @@ def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int]) -> str:
         mol = molecule_of(subgraph, cut_out=True)
         if mol is not None:
             return _cut_out_smiles(mol)
-        if bool((subgraph.x.sum(1) == 1).all()):  # one element per atom
-            counts = Counter(schema.node_features[column] for column in subgraph.x.argmax(1).tolist())
+        kinds = subgraph.x[:, schema.kinds]
+        if bool((kinds.sum(1) == 1).all()):  # one element per atom
+            counts = Counter(schema.node_features[schema.kinds[column]] for column in kinds.argmax(1).tolist())
             return " ".join(f"{name}{count if count > 1 else ''}" for name, count in counts.items())
     edges = subgraph.edge_index.shape[1] // 2
     return f"{count(len(subgraph.x), 'node')}, {count(edges, 'edge')}"

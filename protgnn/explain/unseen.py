@@ -45,8 +45,8 @@ def _unseen_columns(graphs: GraphSet, run: Run) -> list[int]:
     given = schema.featurizer != "molecule"
     used = [
         column
-        for column, name in enumerate(schema.node_features)
-        if (given or name.startswith("element=")) and bool(graphs.x[:, column].any())
+        for column in schema.kinds
+        if (given or schema.node_features[column].startswith("element=")) and bool(graphs.x[:, column].any())
     ]
     if run.prototypes is not None:
         used = [column for column in used if not bool(run.prototypes.subgraphs.x[:, column].any())]

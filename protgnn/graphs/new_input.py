@@ -10,6 +10,7 @@ from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.conllu import read_conllu
+from protgnn.graphs.degrees import DEGREES, with_degrees
 from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.labels import renumbered
 from protgnn.graphs.network_files import is_network_folder
@@ -65,7 +66,12 @@ def read_for_prediction(
 
 
 def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
-    """The graphs under the schema of a model: same columns by name, classes renumbered to the model's."""
+    """The graphs under the schema of a model: same columns by name, classes renumbered to the model's.
+
+    Degrees are told by the edges, so they are added where the model wants them behind the columns that there are.
+    """
+    if schema.node_features == (*graphs.schema.node_features, *DEGREES):
+        graphs = with_degrees(graphs)
     _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
     return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
 

@@ -31,6 +31,12 @@ class Schema:
     def num_classes(self) -> int:
         return len(self.class_names)
 
+    @property
+    def kinds(self) -> list[int]:
+        """The columns that say what a node is: all but those of its degree, unless there are no others."""
+        others = [number for number, name in enumerate(self.node_features) if not name.startswith("degree=")]
+        return others or list(range(len(self.node_features)))
+
     def to_json(self) -> dict[str, Any]:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
 

@@ -1,7 +1,6 @@
 """Folders of the TUDataset collection: ``DS_A.txt`` and its companions (https://chrsmrrs.github.io/datasets/docs/format).
 
-Node and edge labels become one-hot columns, attributes follow as they are; without either, a node is described by
-its degree.
+Node and edge labels become one-hot columns, attributes follow as they are, and then, for nodes, the degree.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
+from protgnn.graphs.degrees import DEGREES, one_hot_degrees
 from protgnn.graphs.labels import to_classes
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
 from protgnn.graphs.text_files import read_text
 
-MAX_DEGREE = 10
 _MAX_ONE_HOT = 1000  # more different labels than this are numbers, not kinds
 
 # What the label numbers of MUTAG stand for: they are the same in every copy of it.
@@ -76,11 +75,12 @@ def read_tu(folder: str | Path, schema: Schema | None = None) -> tuple[GraphSet,
     notes: list[str] = []
     node_blocks = _blocks(path("node_labels"), path("node_attributes"), num_nodes, "nodes")
     edge_blocks = _blocks(path("edge_labels"), path("edge_attributes"), len(edges), "edges")
-    if not node_blocks:
-        node_blocks = [_degrees(edges, num_nodes)]
-        notes.append(f"{dataset} has no node labels or attributes: nodes are described by their degree (one-hot)")
     if dataset == "MUTAG":
         node_blocks, edge_blocks = _named(node_blocks, _MUTAG_ATOMS), _named(edge_blocks, _MUTAG_BONDS)
+    if not node_blocks:
+        notes.append(f"{dataset} has no node labels or attributes: nodes are described by their degree (one-hot)")
+    if schema is None or set(DEGREES) <= set(schema.node_features):
+        node_blocks.append(_Columns(DEGREES, one_hot_degrees(edges, num_nodes)))
     x = _joined(node_blocks, schema.node_features if schema else None, adjacency)
     attributes = _joined(edge_blocks, schema.edge_features if schema else None, adjacency) if edge_blocks else None
 
@@ -155,14 +155,6 @@ def _blocks(labels: Path, attributes: Path, rows: int, what: str) -> list[_Colum
         names = tuple(f"attribute{column}" for column in range(numbers.shape[1]))
         found.append(_Columns(names, torch.from_numpy(numbers).to(torch.float32)))
     return found
-
-
-def _degrees(edges: np.ndarray, num_nodes: int) -> _Columns:
-    pairs = np.unique(np.concatenate([edges, edges[:, ::-1]]), axis=0)
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    degree = np.bincount(pairs[:, 0], minlength=num_nodes).clip(max=MAX_DEGREE)
-    names = (*(f"degree={count}" for count in range(MAX_DEGREE)), f"degree={MAX_DEGREE}+")
-    return _Columns(names, torch.eye(MAX_DEGREE + 1)[torch.from_numpy(degree)])
 
 
 def _named(blocks: list[_Columns], names: tuple[str, ...]) -> list[_Columns]:

@@ -1,6 +1,7 @@
 """TU folders are read as they are, and damaged ones say which file and line."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.datasets import statistics
+from protgnn.graphs.degrees import DEGREES
 from protgnn.graphs.tu import read_tu
 
 TINY = {
@@ -31,8 +33,8 @@ def folder(place: Path, **files: str | bytes | None) -> Path:
 
 def test_labels_become_columns_and_attributes_follow(tmp_path: Path) -> None:
     graphs, notes = read_tu(folder(tmp_path))
-    assert graphs.schema.node_features == ("label=0", "label=3", "attribute0", "attribute1")
-    assert graphs.x[1].tolist() == [0, 1, 0.5, 2]
+    assert graphs.schema.node_features == ("label=0", "label=3", "attribute0", "attribute1", *DEGREES)
+    assert graphs.x[1].tolist() == [0, 1, 0.5, 2, *(float(degree == 2) for degree in range(11))]
     assert graphs.schema.edge_features == ("label=7", "label=8")
     assert graphs.edge_attr.argmax(1).tolist() == [0, 0, 1, 1, 0, 0]
     assert graphs.schema.class_names == ("-1", "1") and graphs.y.tolist() == [0, 1]
@@ -42,7 +44,21 @@ def test_labels_become_columns_and_attributes_follow(tmp_path: Path) -> None:
 def test_without_labels_and_attributes_nodes_are_described_by_degree(tmp_path: Path) -> None:
     graphs, notes = read_tu(folder(tmp_path, node_labels=None, node_attributes=None))
     assert graphs.x.argmax(1).tolist() == [1, 2, 1, 1, 1]
-    assert "degree" in notes[0]
+    assert graphs.schema.node_features == DEGREES and "degree" in notes[0]
+
+
+def test_degrees_count_neighbours_once(tmp_path: Path) -> None:
+    star = "".join(f"1,{leaf}\n" for leaf in range(2, 14))  # listed in one direction, one edge twice, and a loop
+    nodes = "1\n" * 13
+    files = {"A": star + "2,1\n1,1\n", "graph_indicator": nodes, "graph_labels": "1\n", "node_labels": nodes}
+    graphs, _ = read_tu(folder(tmp_path, **files, node_attributes=None, edge_labels=None))
+    assert graphs.x[:, -11:].argmax(1).tolist() == [10] + [1] * 12 and graphs.schema.node_features[-1] == "degree=10+"
+
+
+def test_a_model_that_was_trained_without_degrees_gets_none(tmp_path: Path) -> None:
+    known = read_tu(folder(tmp_path))[0].schema
+    before = replace(known, node_features=known.node_features[:4])
+    assert read_tu(tmp_path, before)[0].x.shape == (5, 4)
 
 
 def test_nodes_of_a_graph_need_not_stand_together(tmp_path: Path) -> None:
@@ -127,7 +143,7 @@ def test_two_datasets_in_one_folder_are_too_many(tmp_path: Path) -> None:
 
 def test_mutag_keeps_its_atoms_and_bonds_and_the_figures_of_the_paper(real_data: Path) -> None:
     graphs, notes = read_tu(real_data / "MUTAG")
-    assert graphs.schema.node_features == ("C", "N", "O", "F", "I", "Cl", "Br")
+    assert graphs.schema.node_features == ("C", "N", "O", "F", "I", "Cl", "Br", *DEGREES)
     assert graphs.schema.edge_features == ("aromatic", "single", "double", "triple")
     assert graphs.schema.class_names == ("non-mutagen", "mutagen") and graphs.schema.kind == "molecule"
     assert torch.bincount(graphs.y).tolist() == [63, 125] and notes == []
