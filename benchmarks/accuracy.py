@@ -35,6 +35,7 @@ EVIDENCE = {
     "evidence_beside",
     "evidence_budget",
     "exploration",
+    "evidence_share",
     "evidence_lr",
     "sampler_lr",
 }

@@ -109,7 +109,8 @@ def main() -> None:
         }
         for head, seconds in turns.seconds.items()
     ]
-    steps = max(epochs - make_recipe("paper").warm_up, 0) / 2  # every second step is one on evidence
+    paper = make_recipe("paper")
+    steps = max(epochs - paper.warm_up, 0) * paper.evidence_share
     searching = search_seconds(trained["prototypes"], train) * len(train) * steps
     rows.append(
         {

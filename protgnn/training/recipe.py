@@ -70,6 +70,13 @@ class Recipe(BaseModel):
     evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", paper=0, ge=0)
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
     exploration: float = knob(1.0, "scale of the noise on edge scores while evidence is learned", ge=0)
+    evidence_share: float = knob(
+        1.0,
+        "share of the steps that are on evidence while it is learned; the others are on whole graphs",
+        paper=0.5,
+        gt=0,
+        le=1,
+    )
     evidence_lr: float = knob(0.001, "Adam's learning rate for the rest while evidence is learned", gt=0, le=1)
     sampler_lr: float = knob(0.003, "Adam's learning rate for the sampler", gt=0, le=1)
 
