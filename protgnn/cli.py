@@ -13,7 +13,18 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from protgnn.console import err, held_out, out, print_json, print_prototypes, print_scores, prototype_rows, say, short
+from protgnn.console import (
+    err,
+    evidence_advice,
+    held_out,
+    out,
+    print_json,
+    print_prototypes,
+    print_scores,
+    prototype_rows,
+    say,
+    short,
+)
 from protgnn.draw.figure_commands import figure_app
 from protgnn.errors import ProtGNNError
 
@@ -148,6 +159,8 @@ def train(
         print_json(scores)
         return
     print_scores(scores["test"], held_out(done))
+    if advice := evidence_advice(done.recipe, scores):
+        say(advice)
     out.print(f"run: {out_folder}", markup=False, soft_wrap=True)
 
 

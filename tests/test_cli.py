@@ -10,7 +10,9 @@ import tomllib
 
 import pytest
 
+from protgnn.console import evidence_advice
 from protgnn.progress import ProgressBar
+from protgnn.training.recipe import make_recipe
 from tests.conftest import TINY
 
 COMMANDS = [
@@ -322,3 +324,12 @@ def test_the_demo_does_not_replace_a_run_on_other_data(protgnn_command, run_fold
 def test_scoring_on_the_training_data_is_said_to_be_so(protgnn_command, run_folder, molecules_csv):
     ended = protgnn_command("evaluate", run_folder, molecules_csv)
     assert ended.status == 0 and "trained on a part of these" in ended.err
+
+
+def test_evidence_that_is_too_small_is_told():
+    recipe = make_recipe(plus=True, evidence_edges=10)
+    told = evidence_advice(recipe, {"warm_up_accuracy": 0.9, "valid": {"accuracy": 0.7, "n": 20}})
+    assert "90.0%" in told and "70.0%" in told and "evidence_edges=15" in told
+    for before, now, count in ((0.9, 0.88, 1000), (0.9, 0.8, 10), (0.7, 0.9, 100)):
+        assert evidence_advice(recipe, {"warm_up_accuracy": before, "valid": {"accuracy": now, "n": count}}) is None
+    assert evidence_advice(recipe, {"valid": {"accuracy": 0.5, "n": 100}}) is None  # without a warm-up

@@ -77,6 +77,46 @@ def test_the_sampler_and_the_encoder_both_learn_after_the_warm_up(parts):
         assert not torch.equal(before[name], after[name])
 
 
+@pytest.mark.parametrize("share", [1.0, 0.5, 0.25])
+def test_a_share_of_the_steps_after_the_warm_up_is_on_evidence(parts, monkeypatch, share):
+    taken = {"whole": [], "evidence": []}
+    for kind, method in (("whole", "_loss"), ("evidence", "_evidence_loss")):
+        original = getattr(loop._Training, method)
+
+        def counted(self, *given, kind=kind, original=original):
+            taken[kind].append(self.anchors is not None)
+            return original(self, *given)
+
+        monkeypatch.setattr(loop._Training, method, counted)
+    train(parts, make_recipe(**QUICK, evidence_share=share))
+    assert all(taken["evidence"])
+    both = len(taken["evidence"]) + sum(taken["whole"])
+    assert len(taken["evidence"]) == pytest.approx(share * both, abs=1 + both / len(parts.train))
+
+
+def test_norms_keep_up_with_whole_graphs_while_all_steps_are_on_evidence(parts):
+    before, after = (
+        train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0, "epochs": epochs})).model for epochs in (3, 8)
+    )
+    batch = parts.train.apart().batch()
+
+    def off(model, statistics):
+        """How far the first norm's input is from the statistics that it uses for whole graphs."""
+        model.load_state_dict(model.state_dict() | statistics)
+        seen = []
+        norm = next(module for module in model.encoder.modules() if isinstance(module, torch.nn.BatchNorm1d))
+        hook = norm.register_forward_hook(lambda module, given, out: seen.append((given[0].detach().mean(0), module)))
+        model.eval()(batch, whole=True)
+        hook.remove()
+        mean, module = seen[0]
+        return float((mean - module.running_mean).abs().mean())
+
+    names = [name for name in before.state_dict() if name.startswith("encoder.") and "running" in name]
+    stale = {name: before.state_dict()[name] for name in names}
+    own = {name: after.state_dict()[name].clone() for name in names}
+    assert off(after, own) < off(after, stale)
+
+
 def test_the_same_seed_gives_the_same_model(parts):
     one, other = (train(parts, make_recipe(**QUICK)).model.state_dict() for _ in range(2))
     assert all(torch.equal(value, other[name]) for name, value in one.items())
