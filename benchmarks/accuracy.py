@@ -39,7 +39,7 @@ EVIDENCE = {
     "evidence_lr",
     "sampler_lr",
 }
-ENDING = {"refine_steps", "anchored_window"}
+ENDING = {"refine_steps"}
 Task = tuple[str, str, str, int, str, dict[str, str]]
 
 

@@ -47,6 +47,7 @@ from protgnn.training.recipe import (
     learning_epochs,
     search_settings,
     total_epochs,
+    window_of,
 )
 from protgnn.training.refine import idle_among, idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
@@ -137,10 +138,12 @@ class _Training:
                 if model.parts is not None:
                     model.parts.begin()
         self.anchors = anchors_of(self.train, state.sources).batch().to(self.fabric.device)
+        epochs = total_epochs(self.recipe) - self.learning
         if state.epoch == state.stage_start:
             self._onto(self.anchors)
-            self._keep_if_best(*self._validate())
-        self._epochs(total_epochs(self.recipe) - self.learning)
+            if not epochs:
+                self._keep_if_best(*self._validate())
+        self._epochs(epochs)
         self._restore_best()
 
     def refine(self) -> None:
@@ -177,7 +180,7 @@ class _Training:
         optimizer = self.fabric.setup_optimizers(adam)
         if state.optimizer:
             restore_optimizer(optimizer, state.optimizer)
-        patience = epochs_of_patience(recipe, len(self.train))
+        patience, window = epochs_of_patience(recipe, len(self.train)), window_of(recipe, len(self.train), epochs)
         while not state.finished(epochs, patience):
             state.epoch += 1
             loss, accuracy = self._train_epoch(optimizer)
@@ -198,7 +201,8 @@ class _Training:
             row = {"loss": loss, "accuracy": accuracy, "valid_loss": valid_loss, "valid_accuracy": valid_accuracy}
             self.fabric.log_dict(row, step=state.epoch)
             state.rows.append({"epoch": state.epoch, **row})
-            self._keep_if_best(*state.lately(1 if self.anchors is None else recipe.anchored_window))
+            if (lately := state.lately(window)) is not None:
+                self._keep_if_best(*lately)
             if time.monotonic() - self.saved > SAVE_SECONDS or state.finished(epochs, patience):
                 self._save(optimizer)
             if self.on_epoch is not None:

@@ -100,9 +100,6 @@ class Recipe(BaseModel):
         paper=0,
         ge=0,
     )
-    anchored_window: int = knob(
-        10, "epochs of that stage whose validation is averaged to choose the best: a single one is lucky", paper=1, ge=1
-    )
     refine_steps: int = knob(20, "last steps, of the last layer alone on the frozen similarities", ge=0)
     prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
 
@@ -111,6 +108,12 @@ class Recipe(BaseModel):
     patience: int = knob(
         -1,
         "stop after so many epochs without a better validation accuracy; 0: never; -1: 30 epochs, at least 1000 steps",
+        ge=-1,
+    )
+    window: int = knob(
+        -1,
+        "epochs whose validation is averaged to choose the best, as a single one may be lucky; -1: those of 200 steps",
+        paper=1,
         ge=-1,
     )
     batch_size: int = knob(0, "graphs per step; 0: a tenth of the training graphs, 16 to 64", ge=0, le=1_000_000)
@@ -157,6 +160,13 @@ class Recipe(BaseModel):
                 f"search_min_nodes={self.search_min_nodes} is above search_max_nodes={largest_prototype(self)}"
             )
         return self
+
+    @field_validator("window")
+    @classmethod
+    def _some_window(cls, value: int) -> int:
+        if value == 0:
+            raise ValueError("expected at least one epoch to choose by, or -1")
+        return value
 
     @model_validator(mode="after")
     def _evidence_needs_prototypes(self) -> Recipe:
@@ -222,6 +232,13 @@ def learning_epochs(recipe: Recipe, graphs: int) -> int:
 def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
     """The epochs to wait for a better one with so many training graphs: few graphs make few steps per epoch."""
     return max(30, -(-1000 // steps_per_epoch(recipe, graphs))) if recipe.patience == -1 else recipe.patience
+
+
+def window_of(recipe: Recipe, graphs: int, epochs: int) -> int:
+    """The epochs to average over in a stage of at most so many, with so many training graphs: few graphs make few steps
+    per epoch, and leave few to validate on. Training must not run out of patience before the first choice."""
+    window = -(-200 // steps_per_epoch(recipe, graphs)) if recipe.window == -1 else recipe.window
+    return max(1, min(window, epochs, epochs_of_patience(recipe, graphs) or epochs))
 
 
 def steps_per_epoch(recipe: Recipe, graphs: int) -> int:

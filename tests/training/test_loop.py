@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from protgnn.errors import ProtGNNError
-from protgnn.training.recipe import make_recipe
+from protgnn.training.recipe import make_recipe, window_of
 from protgnn.training.state import TrainingState
 from protgnn.training.train import Parts, Trained, train
 
@@ -56,7 +56,7 @@ def test_training_leaves_the_generators_of_the_process_alone(parts):
 
 
 def test_the_best_validation_epoch_is_kept_and_ties_go_to_the_lower_loss(parts):
-    done = train(parts, make_recipe(**{**SMALL, "epochs": 25, "patience": 0, "lr": 0.02}))
+    done = train(parts, make_recipe(**{**SMALL, "epochs": 25, "patience": 0, "lr": 0.02, "window": 1}))
     rows = done.state.rows
     best = min(rows, key=lambda row: (-row["valid_accuracy"], row["valid_loss"]))
     assert done.state.best_epoch == best["epoch"] < 25
@@ -72,27 +72,34 @@ def test_a_tie_in_accuracy_is_broken_by_the_loss():
     assert not state.improves(0.7, 0.1)
 
 
-@pytest.mark.parametrize("plus", [False, True])
+@pytest.mark.parametrize("model", ["plain", "prototypes", "plus"])
 @pytest.mark.parametrize("window", [1, 4])
-def test_with_anchored_prototypes_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, plus):
-    settings = {**SMALL, **FEW_PROTOTYPES, "head": "prototypes", "plus": plus, "patience": 0, "anchored_window": window}
-    settings |= {"epochs": 2, "anchored_epochs": 12, "lr": 0.02, "evidence_lr": 0.02}
-    recipe = make_recipe(**settings)
-    state = train(parts, recipe).state
+def test_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, model):
+    settings = {**SMALL, **FEW_PROTOTYPES, "patience": 0, "window": window, "lr": 0.02, "evidence_lr": 0.02}
+    settings |= {"epochs": 12} if model == "plain" else {"head": "prototypes", "epochs": 2, "anchored_epochs": 12}
+    state = train(parts, make_recipe(**settings, plus=model == "plus")).state
     rows = [row for row in state.rows if row["epoch"] > state.stage_start]
     assert len(rows) == 12
     merit = {}
-    for last in range(1, len(rows) + 1):
-        few = rows[max(last - window, 0) : last]
-        loss = sum(row["valid_loss"] for row in few) / len(few)
-        accuracy = sum(row["valid_accuracy"] for row in few) / len(few)
+    for last in range(window, len(rows) + 1):
+        few = rows[last - window : last]
+        loss = sum(row["valid_loss"] for row in few) / window
+        accuracy = sum(row["valid_accuracy"] for row in few) / window
         merit[few[-1]["epoch"]] = round(accuracy, 9), -loss
     best = max(merit, key=lambda epoch: merit[epoch])
-    assert state.best_epoch in (best, state.stage_start)
-    if state.best_epoch == best:
-        assert state.best_accuracy == pytest.approx(merit[best][0])
-    else:  # what was there before the first of them was better
-        assert state.best_accuracy >= merit[best][0] - 1e-9
+    assert state.best_epoch == best
+    assert (state.best_accuracy, -state.best_loss) == pytest.approx(merit[best])
+
+
+def test_the_window_is_200_steps_and_never_longer_than_a_stage_or_patience():
+    assert window_of(make_recipe(batch_size=64), 640, 300) == 20
+    assert window_of(make_recipe(batch_size=64), 64_000, 300) == 1
+    assert window_of(make_recipe(batch_size=64, window=7), 640, 300) == 7
+    assert window_of(make_recipe(batch_size=64), 640, 5) == 5
+    assert window_of(make_recipe(batch_size=64, patience=3), 640, 300) == 3
+    assert window_of(make_recipe(batch_size=64, patience=0), 640, 300) == 20
+    with pytest.raises(ProtGNNError, match="window: expected at least one epoch"):
+        make_recipe(window=0)
 
 
 def test_training_stops_when_patience_is_over(parts):
