@@ -70,7 +70,7 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
     data, encoder, model, seed, settings = task
-    return name_of(data, encoder, model, seed, settings=settings)
+    return name_of(data, encoder, model, seed, settings)
 
 
 def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
 def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
     """The name under which a run is stored."""
     data, encoder, seed, settings = task
-    return name_of(data, encoder, "plus", seed, settings=settings)
+    return name_of(data, encoder, "plus", seed, settings)
 
 
 def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:

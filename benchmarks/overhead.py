@@ -5,7 +5,7 @@ projections search the nearest graphs, as the default recipe does (one per proto
 paper measured 177.9 s for GCN, 506.3 s for ProtGNN (2.85 times as long) and 632.7 s for ProtGNN+ (3.56). Epochs of the
 models alternate in slices, so that noise of the machine hits all alike.
 
-ProtGNN+* searches a tree for the evidence of every graph and prototype in every step after T_w. It would take hours
+ProtGNN+* searches a tree for the evidence of every graph and prototype in every step on evidence. It would take hours
 (the paper: more than two), so the search is timed on some graphs and the rest is extrapolated; the row says so.
 """
 

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.runs import name_of
+from protgnn.training.recipe import parse_settings
 
 FIGURES = ("accuracy", "n", "prototype_error", "sum_error", "median_similarity", "evidence_error", "evidence_size")
 ERRORS = ("prototype_error", "sum_error", "evidence_error")
@@ -55,13 +57,20 @@ def main() -> None:
     model, settings = "plus" if chosen.plus else "prototypes", " ".join(chosen.set)
     for data in chosen.data:
         for encoder in chosen.encoders:
-            asked = {"data": data, "encoder": encoder, "model": model, "settings": settings}
+            name = name_of(data, encoder, model, 0, parse_settings(chosen.set))
+            asked = {"data": data, "encoder": encoder, "model": model, "settings": settings, "recipe": name[-8:]}
             if not any(asked.items() <= row.items() for row in rows):
+                rows = [row for row in rows if not {**asked, "recipe": None}.items() <= {**row, "recipe": None}.items()]
                 rows.append({**asked, **measure(data, encoder, model, chosen.set)})
                 write("promises", {"rows": rows, "machine": machine()})
                 print(rows[-1], flush=True)
     shown = [
-        {**row, **{name: f"{row[name]:.1e}" if name in row else "-" for name in ERRORS}, "kept": kept(row)}
+        {
+            "recipe": "older",
+            **row,
+            **{name: f"{row[name]:.1e}" if name in row else "-" for name in ERRORS},
+            "kept": kept(row),
+        }
         for row in rows
     ]
     print(table(shown))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
+
+from protgnn.training.recipe import make_recipe
 
 Figures = dict[str, Any]
 Task = TypeVar("Task")
@@ -32,13 +35,18 @@ def trained(
         yield from pool.imap_unordered(run, tasks)
 
 
-def name_of(*parts: object, settings: dict[str, str]) -> str:
-    """The name under which a run is stored: what it is of, and the recipe keys that were set."""
-    return " ".join([*map(str, parts), *(f"{key}={value}" for key, value in sorted(settings.items()))])
+def name_of(data: str, encoder: str, model: str, seed: int, settings: dict[str, str]) -> str:
+    """The name under which a run is stored: what it is of, the recipe keys that were set, and a digest of all of them,
+    since a run with other defaults is another run."""
+    recipe = make_recipe(encoder=encoder, **{**MODELS[model], **settings})
+    digest = hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:8]
+    changed = [f"{key}={value}" for key, value in sorted(settings.items())]
+    return " ".join([data, encoder, model, str(seed), *changed, f"recipe:{digest}"])
 
 
 def cells(done: dict[str, Figures]) -> list[tuple[dict[str, Any], list[Figures]]]:
-    """Runs named ``data encoder model seed settings…`` by all but the seed: the head of each row, and its runs."""
+    """Runs named ``data encoder model seed settings… recipe`` by all but the seed: the head of each row, and its runs;
+    runs without a digest of their recipe are older."""
     found: dict[tuple[str, str, str, str], list[Figures]] = {}
     for key, figures in done.items():
         data, encoder, model, _, *changed = key.split(" ")

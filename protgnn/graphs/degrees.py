@@ -13,9 +13,7 @@ import torch
 from torch import Tensor
 
 from protgnn.graphs.packed import GraphSet
-
-MAX_DEGREE = 10
-DEGREES = (*(f"degree={count}" for count in range(MAX_DEGREE)), f"degree={MAX_DEGREE}+")
+from protgnn.graphs.schema import DEGREES, MAX_DEGREE
 
 
 def one_hot_degrees(edges: np.ndarray, num_nodes: int) -> Tensor:

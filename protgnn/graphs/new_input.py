@@ -10,13 +10,13 @@ from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.conllu import SUFFIXES as PARSED_SUFFIXES
 from protgnn.graphs.conllu import read_conllu
-from protgnn.graphs.degrees import DEGREES, with_degrees
+from protgnn.graphs.degrees import with_degrees
 from protgnn.graphs.instances import NetworkInstances
 from protgnn.graphs.labels import renumbered
 from protgnn.graphs.network_files import is_network_folder
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.raw_inputs import Labels
-from protgnn.graphs.schema import Schema
+from protgnn.graphs.schema import DEGREES, Schema
 from protgnn.graphs.text_files import ending
 from protgnn.graphs.word_features import FEATURIZER
 
@@ -68,10 +68,14 @@ def read_for_prediction(
 def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     """The graphs under the schema of a model: same columns by name, classes renumbered to the model's.
 
-    Degrees are told by the edges, so they are added where the model wants them behind the columns that there are.
+    Degrees are told by the edges, so they are added where the model wants them behind the columns that there are, and
+    left out where it does not.
     """
-    if schema.node_features == (*graphs.schema.node_features, *DEGREES):
-        graphs = with_degrees(graphs)
+    width, wanted, given = graphs.num_features, schema.node_features, graphs.schema.node_features
+    if wanted[width:] == DEGREES and given in ((), wanted[:width]):
+        graphs = with_degrees(replace(graphs, schema=replace(graphs.schema, node_features=wanted[:width])))
+    elif given == (*wanted, *DEGREES):
+        graphs = replace(graphs, x=graphs.x[:, : len(wanted)], schema=replace(graphs.schema, node_features=wanted))
     _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
     return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
 

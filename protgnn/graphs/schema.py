@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+MAX_DEGREE = 10
+DEGREES = (*(f"degree={count}" for count in range(MAX_DEGREE)), f"degree={MAX_DEGREE}+")
+"""The columns of a node's degree."""
+
 Kind = Literal["molecule", "sentence", "graph"]
 Scale = tuple[tuple[float, float], ...]
 
@@ -34,7 +38,7 @@ class Schema:
     @property
     def kinds(self) -> list[int]:
         """The columns that say what a node is: all but those of its degree, unless there are no others."""
-        others = [number for number, name in enumerate(self.node_features) if not name.startswith("degree=")]
+        others = [number for number, name in enumerate(self.node_features) if name not in DEGREES]
         return others or list(range(len(self.node_features)))
 
     def to_json(self) -> dict[str, Any]:

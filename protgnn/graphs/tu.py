@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.degrees import DEGREES, one_hot_degrees
+from protgnn.graphs.degrees import one_hot_degrees
 from protgnn.graphs.labels import to_classes
 from protgnn.graphs.packed import GraphSet, offsets
-from protgnn.graphs.schema import Schema
+from protgnn.graphs.schema import DEGREES, Schema
 from protgnn.graphs.text_files import read_text
 
 _MAX_ONE_HOT = 1000  # more different labels than this are numbers, not kinds
@@ -77,9 +77,12 @@ def read_tu(folder: str | Path, schema: Schema | None = None) -> tuple[GraphSet,
     edge_blocks = _blocks(path("edge_labels"), path("edge_attributes"), len(edges), "edges")
     if dataset == "MUTAG":
         node_blocks, edge_blocks = _named(node_blocks, _MUTAG_ATOMS), _named(edge_blocks, _MUTAG_BONDS)
+    degrees = schema is None or set(DEGREES) <= set(schema.node_features)
+    if not node_blocks and not degrees:
+        raise DataError(f"{base}: it has neither node labels nor attributes, and the model was trained with some")
     if not node_blocks:
         notes.append(f"{dataset} has no node labels or attributes: nodes are described by their degree (one-hot)")
-    if schema is None or set(DEGREES) <= set(schema.node_features):
+    if degrees:
         node_blocks.append(_Columns(DEGREES, one_hot_degrees(edges, num_nodes)))
     x = _joined(node_blocks, schema.node_features if schema else None, adjacency)
     attributes = _joined(edge_blocks, schema.edge_features if schema else None, adjacency) if edge_blocks else None
@@ -172,7 +175,8 @@ def _joined(blocks: list[_Columns], wanted: tuple[str, ...] | None, path: Path) 
     if wanted is None:
         return whole
     unknown = [name for name in names if name not in wanted]
-    missing = [name for name in wanted if name not in names and "=" not in name]
+    families = {name.partition("=")[0] for name in names if "=" in name}
+    missing = [name for name in wanted if name not in names and name.partition("=")[0] not in families]
     if unknown or missing:
         raise DataError(
             f"{path.parent}: its features do not fit the model: "

@@ -217,6 +217,8 @@ class _Training:
         total = correct = torch.zeros(())
         exploration = self._exploration()
         size, chance = graphs_per_step(self.recipe, len(order)), generator_for(self.recipe.seed, "neighbours", epoch)
+        if self._on_evidence and self.train.num_targets:
+            self._see_whole(order[:size])
         for step, batch in enumerate(self.train.shuffled(order, size, chance, self._steps_on_evidence)):
             batch = batch.to(self.fabric.device)
             optimizer.zero_grad(set_to_none=True)
@@ -232,6 +234,13 @@ class _Training:
             total = total + loss.detach().cpu() * batch.num_graphs
             correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
         return float(total) / len(order), float(correct) / len(order)
+
+    @torch.no_grad()
+    def _see_whole(self, some: Tensor) -> None:
+        """Let norms keep up with the network, of which steps on evidence see what is near a target."""
+        chance = generator_for(self.recipe.seed, "whole", self.state.epoch)
+        for batch in self.train.shuffled(some, len(some), chance, lambda step: False):
+            self._embed(batch.to(self.fabric.device))
 
     def _loss(self, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
         """Eq. 3 (cross-entropy alone for the plain model) and the logits of a batch."""
@@ -255,6 +264,8 @@ class _Training:
         """Eq. 3 on the evidence and Eq. 14 for the sampler that found it; and the logits."""
         model, head = self.model, self.model.head
         assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
+        if self.train.num_targets:  # what is near a target is no whole network
+            model.eval()
         proposals = model.propose(batch, exploration)  # in training, so that norms keep up with whole graphs
         model.eval()
         offered = proposals.parts.batch.to(batch.x.device)

@@ -107,12 +107,14 @@ class Recipe(BaseModel):
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
     patience: int = knob(
         -1,
-        "stop after so many epochs without a better validation accuracy; 0: never; -1: 30 epochs, at least 1000 steps",
+        "stop after so many epochs without a better validation accuracy in the mean over the window; 0: never; -1: 30 "
+        "epochs, at least 1000 steps",
         ge=-1,
     )
     window: int = knob(
         -1,
-        "epochs whose validation is averaged to choose the best, as a single one may be lucky; -1: those of 200 steps",
+        "epochs whose validation is averaged to choose the best, as a single one may be lucky; -1: those of 200 steps, "
+        "at most half of a stage",
         paper=1,
         ge=-1,
     )
@@ -182,6 +184,8 @@ class Recipe(BaseModel):
 
 
 RECIPES = ("default", "paper")
+RETIRED = {"anchored_window"}
+"""Keys that older runs were trained with and that say nothing about their weights."""
 
 
 def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
@@ -237,8 +241,10 @@ def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
 def window_of(recipe: Recipe, graphs: int, epochs: int) -> int:
     """The epochs to average over in a stage of at most so many, with so many training graphs: few graphs make few steps
     per epoch, and leave few to validate on. Training must not run out of patience before the first choice."""
-    window = -(-200 // steps_per_epoch(recipe, graphs)) if recipe.window == -1 else recipe.window
-    return max(1, min(window, epochs, epochs_of_patience(recipe, graphs) or epochs))
+    patience = epochs_of_patience(recipe, graphs) or epochs
+    if recipe.window == -1:  # at most half of them, or there would be nothing to choose from
+        return max(1, min(-(-200 // steps_per_epoch(recipe, graphs)), epochs // 2, patience))
+    return max(1, min(recipe.window, epochs, patience))
 
 
 def steps_per_epoch(recipe: Recipe, graphs: int) -> int:

@@ -36,7 +36,7 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.training.build import build
 from protgnn.training.files import csv_text, remove_unfinished, sha256, write_bytes, write_json, write_text
 from protgnn.training.prototypes import PrototypeCard, Prototypes
-from protgnn.training.recipe import Recipe, make_recipe
+from protgnn.training.recipe import RETIRED, Recipe, make_recipe
 from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
 from protgnn.version import VERSION
 
@@ -90,7 +90,7 @@ class Run:
         split = content["split"]
         cards = tuple(PrototypeCard(**card) for card in content["prototypes"] or ())
         return cls(
-            recipe=make_recipe(**content["recipe"]),
+            recipe=make_recipe(**{key: value for key, value in content["recipe"].items() if key not in RETIRED}),
             schema=Schema.from_json(content["schema"]),
             data=None if content["data"] is None else DataCard(**content["data"]),
             split=None if split is None else Split(**{name: tensor(part) for name, part in split.items()}),

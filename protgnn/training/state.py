@@ -18,7 +18,7 @@ from protgnn.errors import RunError
 from protgnn.training.files import csv_text, write_bytes, write_text
 
 STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
-STATE_VERSION = 1
+STATE_VERSION = 2
 TENSORS = ("model", "average", "best", "optimizer")
 
 
@@ -32,6 +32,7 @@ class TrainingState:
     best_loss: float = float("inf")
     stage: str = "learn"  # then "anchored"
     stage_start: int = 0  # the epoch after which the stage began
+    learned_accuracy: float = -1.0  # the best of the stage before
     sources: list[dict[str, Any]] = field(default_factory=list)  # the subgraphs of anchored prototypes
     rows: list[dict[str, float]] = field(default_factory=list)
     model: dict[str, Tensor] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class TrainingState:
     def begin(self, stage: str) -> None:
         """Start the next stage: nothing of it has been seen yet, so anything is better."""
         self.stage, self.stage_start, self.best_epoch = stage, self.epoch, self.epoch
+        self.learned_accuracy = self.best_accuracy
         self.best_accuracy, self.best_loss, self.optimizer = -1.0, float("inf"), {}
 
     def finished(self, epochs: int, patience: int) -> bool:
@@ -73,7 +75,8 @@ class TrainingState:
     def summary(self) -> str:
         """The last epoch in a few words, for a progress bar."""
         row = self.rows[-1]
-        return f"loss {row['loss']:.3f}  accuracy {row['valid_accuracy']:.3f} (best {self.best_accuracy:.3f})"
+        best = f" (best {self.best_accuracy:.3f})" if self.best_accuracy >= 0 else ""  # none in the first epochs
+        return f"loss {row['loss']:.3f}  accuracy {row['valid_accuracy']:.3f}{best}"
 
     def save(self, folder: Path) -> None:
         """Write the state and, for people to watch, the log so far."""

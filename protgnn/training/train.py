@@ -76,9 +76,8 @@ def train(
     }  # promises are for graphs that were held out; checking them is slow, as each piece of evidence is encoded alone
     if prototypes is not None:
         scores["familiarity"] = familiarity(model, parts.valid)
-    learned = [row["valid_accuracy"] for row in state.rows if row["epoch"] <= state.stage_start]
-    if recipe.plus and learned:
-        scores["warm_up_accuracy"] = max(learned)
+    if recipe.plus and state.stage_start:
+        scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
     return Trained(model, recipe, state, scores, prototypes)
 

@@ -10,7 +10,7 @@ import torch
 from protgnn.errors import DataError
 from protgnn.graphs.checks import check
 from protgnn.graphs.datasets import statistics
-from protgnn.graphs.degrees import DEGREES
+from protgnn.graphs.schema import DEGREES
 from protgnn.graphs.tu import read_tu
 
 TINY = {
@@ -59,6 +59,20 @@ def test_a_model_that_was_trained_without_degrees_gets_none(tmp_path: Path) -> N
     known = read_tu(folder(tmp_path))[0].schema
     before = replace(known, node_features=known.node_features[:4])
     assert read_tu(tmp_path, before)[0].x.shape == (5, 4)
+
+
+def test_a_model_that_wants_labels_is_not_given_zeros(tmp_path: Path) -> None:
+    known = read_tu(folder(tmp_path))[0].schema
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    folder(bare, node_labels=None)
+    with pytest.raises(DataError, match="missing label=0, label=3"):
+        read_tu(bare, known)
+    (bare / "TINY_node_attributes.txt").unlink()
+    with pytest.raises(DataError, match="missing label=0, label=3, attribute0"):
+        read_tu(bare, known)
+    with pytest.raises(DataError, match="neither node labels nor attributes"):
+        read_tu(bare, replace(known, node_features=known.node_features[:4]))
 
 
 def test_nodes_of_a_graph_need_not_stand_together(tmp_path: Path) -> None:

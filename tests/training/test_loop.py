@@ -91,11 +91,20 @@ def test_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, model
     assert (state.best_accuracy, -state.best_loss) == pytest.approx(merit[best])
 
 
-def test_the_window_is_200_steps_and_never_longer_than_a_stage_or_patience():
+def test_nothing_is_called_the_best_before_there_is_a_window():
+    state = TrainingState(rows=[{"epoch": 1, "loss": 0.5, "valid_loss": 0.5, "valid_accuracy": 0.8}])
+    assert "best" not in state.summary() and state.lately(2) is None
+    state.best_accuracy = 0.8
+    assert state.summary().endswith("(best 0.800)")
+
+
+def test_the_window_is_200_steps_and_never_longer_than_half_a_stage_or_patience():
     assert window_of(make_recipe(batch_size=64), 640, 300) == 20
     assert window_of(make_recipe(batch_size=64), 64_000, 300) == 1
     assert window_of(make_recipe(batch_size=64, window=7), 640, 300) == 7
-    assert window_of(make_recipe(batch_size=64), 640, 5) == 5
+    assert window_of(make_recipe(batch_size=64), 640, 30) == 15
+    assert window_of(make_recipe(batch_size=64), 640, 1) == 1
+    assert window_of(make_recipe(batch_size=64, window=7), 640, 5) == 5
     assert window_of(make_recipe(batch_size=64, patience=3), 640, 300) == 3
     assert window_of(make_recipe(batch_size=64, patience=0), 640, 300) == 20
     with pytest.raises(ProtGNNError, match="window: expected at least one epoch"):

@@ -21,7 +21,7 @@ from protgnn.training.run import DataCard, Run, read_run, write_run
 from protgnn.training.state import TrainingState
 from protgnn.training.train import Parts, train_in
 
-PLAIN = ["hidden=16", "epochs=80", "patience=0", "dropout=0.2", "head=plain"]
+PLAIN = ["hidden=16", "epochs=80", "patience=0", "dropout=0.2", "head=plain", "window=4"]
 PROTOTYPES = [
     "hidden=16",
     "epochs=30",
@@ -32,6 +32,7 @@ PROTOTYPES = [
     "search_iterations=5",
     "anchored_epochs=40",
     "refine_steps=20",
+    "window=4",
 ]
 PATIENCE_SECONDS = 120
 
