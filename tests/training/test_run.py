@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import protgnn
-from protgnn.errors import RunError
+from protgnn.errors import ProtGNNError, RunError
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import Run, load_model, read_run
 from protgnn.training.state import TrainingState
@@ -108,6 +108,15 @@ def test_a_run_file_that_is_something_else_is_refused(copy, content):
     (copy / "run.json").write_bytes(content)
     with pytest.raises(RunError, match=r"run\.json"):
         read_run(copy)
+
+
+def test_a_key_that_recipes_no_longer_have_does_not_make_a_run_unreadable(run_folder):
+    content = json.loads((run_folder / "run.json").read_text())
+    content["recipe"]["anchored_window"] = 10
+    assert Run.from_json(content).recipe == read_run(run_folder).recipe
+    content["recipe"]["nonsense"] = 10
+    with pytest.raises(ProtGNNError, match="nonsense"):
+        Run.from_json(content)
 
 
 def test_what_is_no_run_directory_is_refused(tmp_path):
