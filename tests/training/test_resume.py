@@ -13,12 +13,12 @@ import pytest
 import safetensors.torch
 import torch
 
-from protgnn.errors import ProtGNNError
+from protgnn.errors import ProtGNNError, RunError
 from protgnn.graphs.datasets import fingerprint
 from protgnn.training import files
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import DataCard, Run, read_run, write_run
-from protgnn.training.state import TrainingState
+from protgnn.training.state import STATE_VERSION, TrainingState
 from protgnn.training.train import Parts, train_in
 
 PLAIN = ["hidden=16", "epochs=80", "patience=0", "dropout=0.2", "head=plain", "window=4"]
@@ -200,9 +200,12 @@ def test_other_data_is_not_resumed(begun, tmp_path):
         train_in(tmp_path, parts, other, resume=True)
 
 
-def test_the_state_names_its_version(tmp_path):
+def test_the_state_names_its_version_and_no_other_is_resumed(tmp_path, monkeypatch):
     state = TrainingState(epoch=1)
     state.model = {"a": torch.zeros(1)}
     state.save(tmp_path)
     with safetensors.safe_open(tmp_path / "state.safetensors", "pt") as file:
-        assert json.loads(file.metadata()["state"])["version"] == 1
+        assert json.loads(file.metadata()["state"])["version"] == STATE_VERSION
+    monkeypatch.setattr("protgnn.training.state.STATE_VERSION", STATE_VERSION + 1)
+    with pytest.raises(RunError, match="written by another version: start again without --resume"):
+        TrainingState.load(tmp_path)
