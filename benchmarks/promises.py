@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import name_of
+from benchmarks.runs import digest_of
 from protgnn.training.recipe import parse_settings
 
 FIGURES = ("accuracy", "n", "prototype_error", "sum_error", "median_similarity", "evidence_error", "evidence_size")
@@ -57,11 +57,11 @@ def main() -> None:
     model, settings = "plus" if chosen.plus else "prototypes", " ".join(chosen.set)
     for data in chosen.data:
         for encoder in chosen.encoders:
-            name = name_of(data, encoder, model, 0, parse_settings(chosen.set))
-            asked = {"data": data, "encoder": encoder, "model": model, "settings": settings, "recipe": name[-8:]}
-            if not any(asked.items() <= row.items() for row in rows):
-                rows = [row for row in rows if not {**asked, "recipe": None}.items() <= {**row, "recipe": None}.items()]
-                rows.append({**asked, **measure(data, encoder, model, chosen.set)})
+            asked = {"data": data, "encoder": encoder, "model": model, "settings": settings}
+            now = {**asked, "recipe": digest_of(encoder, model, parse_settings(chosen.set))}
+            if not any(now.items() <= row.items() for row in rows):
+                rows = [row for row in rows if not asked.items() <= row.items()]  # those of an older recipe
+                rows.append({**now, **measure(data, encoder, model, chosen.set)})
                 write("promises", {"rows": rows, "machine": machine()})
                 print(rows[-1], flush=True)
     shown = [

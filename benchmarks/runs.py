@@ -38,10 +38,14 @@ def trained(
 def name_of(data: str, encoder: str, model: str, seed: int, settings: dict[str, str]) -> str:
     """The name under which a run is stored: what it is of, the recipe keys that were set, and a digest of all of them,
     since a run with other defaults is another run."""
-    recipe = make_recipe(encoder=encoder, **{**MODELS[model], **settings})
-    digest = hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:8]
     changed = [f"{key}={value}" for key, value in sorted(settings.items())]
-    return " ".join([data, encoder, model, str(seed), *changed, f"recipe:{digest}"])
+    return " ".join([data, encoder, model, str(seed), *changed, f"recipe:{digest_of(encoder, model, settings)}"])
+
+
+def digest_of(encoder: str, model: str, settings: dict[str, str]) -> str:
+    """A few letters that differ where any key of the recipe does."""
+    recipe = make_recipe(encoder=encoder, **{**MODELS[model], **settings})
+    return hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:8]
 
 
 def cells(done: dict[str, Figures]) -> list[tuple[dict[str, Any], list[Figures]]]:

@@ -264,9 +264,8 @@ class _Training:
         """Eq. 3 on the evidence and Eq. 14 for the sampler that found it; and the logits."""
         model, head = self.model, self.model.head
         assert isinstance(head, PrototypeHead) and self.anchors is not None and model.sampler is not None
-        if self.train.num_targets:  # what is near a target is no whole network
-            model.eval()
-        proposals = model.propose(batch, exploration)  # in training, so that norms keep up with whole graphs
+        model.train(not self.train.num_targets)  # norms keep up with whole graphs; what is near a target is none
+        proposals = model.propose(batch, exploration)
         model.eval()
         offered = proposals.parts.batch.to(batch.x.device)
         with torch.no_grad():  # of all that is offered only what is taken is worth a gradient
