@@ -1,8 +1,10 @@
 """Held-out accuracy over random splits, beside the paper's: the cells of its Table 1 that we can run.
 
-``python -m benchmarks.accuracy --data mutag bbbp --heads plain prototypes plus``. Every (data, encoder, head, seed) is
-one run of a recipe on the random 80/10/10 split of that seed; each is stored as soon as it is done, so an interrupted
-benchmark goes on where it stopped. Two processes share the machine.
+``python -m benchmarks.accuracy --data mutag bbbp --heads plain prototypes plus``. Every (data, encoder, head, split,
+start) is one run of a recipe on the random 80/10/10 split of that number; each is stored as soon as it is done, so an
+interrupted benchmark goes on where it stopped. Two processes share the machine. With ``--starts 3`` every split is learned
+three times, from other weights and in another order, and counts with the mean: the same split learned again differs by
+two or three points, more than the heads do.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ EVIDENCE = {
     "sampler_lr",
 }
 ENDING = {"refine_steps"}
-Task = tuple[str, str, str, int, str, dict[str, str]]
+ANOTHER_START = 1000
+"""From the seed of a split to those of its further starts."""
+Task = tuple[str, str, str, int, int, str, dict[str, str]]
+"""Data, encoder, head, split, start, recipe and what is changed in it."""
 
 
 def run(task: Task) -> tuple[str, dict[str, Any]]:
@@ -51,14 +56,14 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     from protgnn.training.train import Parts, train
 
     torch.set_num_threads(1)
-    data, _, _, seed, _, _ = task
-    start = time.perf_counter()
-    parts = load_graphs(data).with_split("random", seed)
+    data, _, _, split, _, _, _ = task
+    begun = time.perf_counter()
+    parts = load_graphs(data).with_split("random", split)
     recipe = recipe_of(task)
     scores = train(Parts(parts.train, parts.valid, parts.test), recipe).scores
     figures = {key: scores["test"][key] for key in FIGURES if key in scores["test"]}
     extra = {"valid_accuracy": scores["valid"]["accuracy"], "epochs": scores["epochs"]}
-    return key_of(task), {**figures, **extra, "seconds": round(time.perf_counter() - start, 1)}
+    return key_of(task), {**figures, **extra, "seconds": round(time.perf_counter() - begun, 1)}
 
 
 FIGURES = (
@@ -76,28 +81,35 @@ FIGURES = (
 
 def recipe_of(task: Task) -> Recipe:
     """The recipe of a run."""
-    _, encoder, model, seed, name, settings = task
+    _, encoder, model, split, start, name, settings = task
+    seed = split + start * ANOTHER_START
     return make_recipe(name, encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
 
 
 def key_of(task: Task) -> str:
     """The name under which a run is stored."""
-    data, encoder, model, seed, name, _ = task
+    data, encoder, model, split, start, name, _ = task
     recipe = recipe_of(task)
     # Another recipe is another run; keys that do not concern a model do not make it another one.
     foreign = OTHER_TASKS | (set() if recipe.plus else EVIDENCE) | (ENDING if recipe.head == "plain" else set())
     concerned = recipe.model_dump(exclude=foreign) | {"search_max_nodes": largest_prototype(recipe)}
     digest = hashlib.sha256(json.dumps(concerned).encode()).hexdigest()[:8]
-    return f"{data} {encoder} {model} {seed} {name} {digest}"
+    number = f"{split}.{start}" if start else str(split)
+    return f"{data} {encoder} {model} {number} {name} {digest}"
 
 
 def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
-    """A row per (data, encoder, head): mean ± std over the splits."""
+    """A row per (data, encoder, head): mean ± std over the splits, each of which counts with the mean of its starts."""
     rows = []
     for data, encoder, head in dict.fromkeys(task[:3] for task in tasks):
-        runs = [done[key_of(task)] for task in tasks if task[:3] == (data, encoder, head)]
-        accuracy = [100 * one["accuracy"] for one in runs]
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "head": head, "splits": len(runs)}
+        of_split: dict[int, list[dict[str, Any]]] = {}
+        for task in tasks:
+            if task[:3] == (data, encoder, head):
+                of_split.setdefault(task[3], []).append(done[key_of(task)])
+        runs = [one for starts in of_split.values() for one in starts]
+        accuracy = [100 * statistics.mean(one["accuracy"] for one in starts) for starts in of_split.values()]
+        row: dict[str, Any] = {"data": data, "encoder": encoder, "head": head}
+        row |= {"splits": len(of_split), "runs": len(runs)}
         row["accuracy"] = f"{statistics.mean(accuracy):.2f} ± {statistics.pstdev(accuracy):.2f}"
         row["paper"] = PAPER.get((data, encoder), {}).get(head, "-")
         for name, pick in (("prototype_error", max), ("sum_error", max), ("median_similarity", min)):
@@ -112,6 +124,7 @@ def main() -> None:
     parser.add_argument("--encoders", nargs="+", default=["gcn", "gin", "gat"])
     parser.add_argument("--heads", nargs="+", default=list(MODELS), choices=list(MODELS))
     parser.add_argument("--splits", type=int, default=None, help="another number of splits than the data's own")
+    parser.add_argument("--starts", type=int, default=1, help="how often each split is learned")
     parser.add_argument("--recipe", default="default")
     parser.add_argument("--set", nargs="*", default=[], help="recipe keys, as in --set epochs=40")
     parser.add_argument("--name", default="accuracy", help="results file")
@@ -119,11 +132,12 @@ def main() -> None:
     chosen = parser.parse_args()
     settings = parse_settings(chosen.set)
     tasks: list[Task] = [
-        (data, encoder, head, seed, chosen.recipe, settings)
+        (data, encoder, head, split, start, chosen.recipe, settings)
+        for start in range(chosen.starts)
         for data in chosen.data
         for encoder in chosen.encoders
         for head in chosen.heads
-        for seed in range(chosen.splits or SPLITS.get(data, 5))
+        for split in range(chosen.splits or SPLITS.get(data, 5))
     ]
     done = stored(RESULTS / f"{chosen.name}.json")
     left = [task for task in tasks if key_of(task) not in done]

@@ -20,8 +20,9 @@ MUTAG (GIN) 200 steps, the best by validation kept, raised the loss of graphs no
 their accuracy by 1.3 points; so few graphs cannot choose between so many weights."""
 
 
-def refine(model: GraphClassifier, train: Instances, valid: Instances, recipe: Recipe) -> None:
-    """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept."""
+def refine(model: GraphClassifier, train: Instances, valid: Instances, recipe: Recipe) -> tuple[float, float]:
+    """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept, and how well they
+    did, accuracy and minus the loss, is told."""
     head = model.head
     assert isinstance(head, PrototypeHead) and train.y is not None and valid.y is not None
     similar, held = similarities(model, train), similarities(model, valid)
@@ -37,6 +38,7 @@ def refine(model: GraphClassifier, train: Instances, valid: Instances, recipe: R
             best, best_weight = merit, weight.detach().clone()
     with torch.no_grad():
         head.last.weight.copy_(best_weight)
+    return best
 
 
 def idle_prototypes(head: PrototypeHead, held: Tensor, y: Tensor) -> list[int]:

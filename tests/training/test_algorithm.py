@@ -50,15 +50,44 @@ def test_every_prototype_is_a_small_connected_part_of_a_training_graph_of_its_cl
 
 
 def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(parts, monkeypatch):
-    restore = loop._Training._restore_best
+    onto = loop._Training._onto
 
-    def as_another_device(self):
-        restore(self)
+    def as_another_device(self, subgraphs):
+        onto(self, subgraphs)
         with torch.no_grad():
-            self.model.head.vectors.add_(1e-3)
+            self.exported.head.vectors.add_(1e-3)
 
-    monkeypatch.setattr(loop._Training, "_restore_best", as_another_device)
-    assert train(parts, make_recipe(**QUICK)).scores["test"]["prototype_error"] <= 1e-5
+    monkeypatch.setattr(loop._Training, "_onto", as_another_device)
+    for epochs in (0, 3):
+        scores = train(parts, make_recipe(**{**QUICK, "anchored_epochs": epochs})).scores
+        assert scores["test"]["prototype_error"] <= 1e-5
+
+
+def test_what_learning_with_anchored_prototypes_made_worse_is_not_exported(parts, monkeypatch):
+    projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
+    train_epoch = loop._Training._train_epoch
+
+    def ruinous(self, optimizer):
+        figures = train_epoch(self, optimizer)
+        if self.anchors is not None:
+            with torch.no_grad():
+                for model in (self.model, self.exported):
+                    model.head.last.weight.neg_()
+        return figures
+
+    monkeypatch.setattr(loop._Training, "_train_epoch", ruinous)
+    saved = train(parts, make_recipe(**QUICK))
+    assert saved.state.epoch == 7 and saved.scores["best_epoch"] == projected.state.learned_epoch <= 4
+    for name, weights in projected.model.state_dict().items():
+        assert torch.equal(saved.model.state_dict()[name], weights), name
+
+
+def test_of_projected_and_anchored_the_better_on_validation_graphs_is_exported(parts, trained):
+    projected = train(parts, trained.recipe.model_copy(update={"anchored_epochs": 0}))
+    merit = [(one.scores["valid"]["accuracy"], -one.scores["valid"]["loss"]) for one in (trained, projected)]
+    assert merit[0] >= merit[1]
+    at_the_end = trained.scores["best_epoch"] > trained.state.stage_start
+    assert at_the_end == (merit[0] > merit[1])
 
 
 def test_contributions_add_up_to_the_logits(trained, parts):

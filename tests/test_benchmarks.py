@@ -1,0 +1,25 @@
+"""What the benchmarks make of their runs."""
+
+from __future__ import annotations
+
+from benchmarks.accuracy import Task, key_of, recipe_of, summary
+
+
+def _task(split: int, start: int = 0) -> Task:
+    return ("mutag", "gin", "plain", split, start, "default", {})
+
+
+def test_a_split_counts_with_the_mean_of_its_starts() -> None:
+    tasks = [_task(0), _task(0, 1), _task(1), _task(1, 1)]
+    done = {key_of(task): {"accuracy": accuracy} for task, accuracy in zip(tasks, (0.5, 0.7, 0.9, 1.0), strict=True)}
+    (row,) = summary(done, tasks)
+    assert (row["splits"], row["runs"]) == (2, 4)
+    assert row["accuracy"] == "77.50 ± 17.50"
+
+
+def test_starts_differ_in_all_but_the_split() -> None:
+    first, second, other_split = _task(3), _task(3, 1), _task(4)
+    assert recipe_of(first).seed == 3
+    assert len({recipe_of(task).seed for task in (first, second, other_split)}) == 3
+    assert key_of(first).startswith("mutag gin plain 3 default ")
+    assert key_of(second).startswith("mutag gin plain 3.1 default ")
