@@ -2,9 +2,8 @@
 
 ``python -m benchmarks.accuracy --data mutag bbbp --heads plain prototypes plus``. Every (data, encoder, head, split,
 start) is one run of a recipe on the random 80/10/10 split of that number; each is stored as soon as it is done, so an
-interrupted benchmark goes on where it stopped. Two processes share the machine. With ``--starts 3`` every split is learned
-three times, from other weights and in another order, and counts with the mean: the same split learned again differs by
-two or three points, more than the heads do.
+interrupted benchmark goes on where it stopped. Two processes share the machine. With ``--starts 3`` every split is
+learned three times, from other weights and in another order, and counts with the mean of them.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ def sweep(points: list[Point], chosen: argparse.Namespace, path: Path) -> None:
     for data in chosen.data:
         for point in points:
             values = {key: f"{value:g}" for key, value in point.items()}
-            for seed in range(chosen.splits):
-                task: Task = (data, chosen.encoder, "prototypes", seed, chosen.recipe, {**settings, **values})
+            for split in range(chosen.splits):
+                task: Task = (data, chosen.encoder, "prototypes", split, 0, chosen.recipe, {**settings, **values})
                 tasks[key_of(task)] = data, point
                 wanted.append(task)
     done = stored(path)
