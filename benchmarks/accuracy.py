@@ -97,6 +97,18 @@ def key_of(task: Task) -> str:
     return f"{data} {encoder} {model} {number} {name} {digest}"
 
 
+def tasks_of(done: dict[str, dict[str, Any]], settings: dict[str, str]) -> list[Task]:
+    """The tasks of all stored runs whose recipe is the one that these settings make today."""
+    tasks: list[Task] = []
+    for key in done:
+        data, encoder, model, number, name, _ = key.split(" ")
+        split, _, start = number.partition(".")
+        task: Task = (data, encoder, model, int(split), int(start or 0), name, settings)
+        if key_of(task) == key:
+            tasks.append(task)
+    return sorted(tasks, key=lambda task: task[:5])
+
+
 def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
     """A row per (data, encoder, head): mean ± std over the splits, each of which counts with the mean of its starts."""
     rows = []
@@ -144,7 +156,7 @@ def main() -> None:
         done[key] = figures
         write(chosen.name, {"runs": done})
         print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
-    rows = summary(done, tasks)
+    rows = summary(done, tasks_of(done, settings))
     print(table(rows))
     write(chosen.name, {"summary": rows, "runs": done})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.accuracy import Task, key_of, recipe_of, summary
+from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
 
 
 def _task(split: int, start: int = 0) -> Task:
@@ -23,3 +23,10 @@ def test_starts_differ_in_all_but_the_split() -> None:
     assert len({recipe_of(task).seed for task in (first, second, other_split)}) == 3
     assert key_of(first).startswith("mutag gin plain 3 default ")
     assert key_of(second).startswith("mutag gin plain 3.1 default ")
+
+
+def test_stored_runs_of_another_recipe_are_left_out() -> None:
+    tasks = [_task(3), _task(3, 1), _task(4)]
+    done = {key_of(task): {} for task in tasks} | {"mutag gin plain 5 default 00000000": {}}
+    assert tasks_of(done, {}) == tasks
+    assert tasks_of(done, {"lr": "0.1"}) == []
