@@ -96,8 +96,8 @@ class Recipe(BaseModel):
     )
     anchored_epochs: int = knob(
         50,
-        "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns; undone where "
-        "that does not help on validation graphs",
+        "epochs at the end in which prototypes are the embeddings of their subgraphs while all else learns; undone "
+        "where that does not help on validation graphs",
         paper=0,
         ge=0,
     )
