@@ -63,23 +63,24 @@ def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(part
         assert scores["test"]["prototype_error"] <= 1e-5
 
 
-def test_what_learning_with_anchored_prototypes_made_worse_is_not_exported(parts, monkeypatch):
+@pytest.mark.parametrize(
+    ("anchored", "undone"), [((0.5, -1.0), True), ((0.4, -0.1), True), ((0.5, -0.1), False), ((0.7, -9.0), False)]
+)
+def test_the_anchored_stage_is_undone_where_validation_says_so(parts, monkeypatch, anchored, undone):
     projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
-    train_epoch = loop._Training._train_epoch
+    refine, merits = loop.refine, [(0.5, -0.5), anchored]
 
-    def ruinous(self, optimizer):
-        figures = train_epoch(self, optimizer)
-        if self.anchors is not None:
-            with torch.no_grad():
-                for model in (self.model, self.exported):
-                    model.head.last.weight.neg_()
-        return figures
+    def judged(*arguments):
+        refine(*arguments)
+        return merits.pop()  # first that of the anchored state
 
-    monkeypatch.setattr(loop._Training, "_train_epoch", ruinous)
-    saved = train(parts, make_recipe(**QUICK))
-    assert saved.state.epoch == 7 and saved.scores["best_epoch"] == projected.state.learned_epoch <= 4
-    for name, weights in projected.model.state_dict().items():
-        assert torch.equal(saved.model.state_dict()[name], weights), name
+    monkeypatch.setattr(loop, "refine", judged)
+    chosen = train(parts, make_recipe(**QUICK))
+    weights = chosen.model.state_dict()
+    same = all(torch.equal(weights[name], value) for name, value in projected.model.state_dict().items())
+    assert not merits and chosen.state.epoch == projected.state.epoch + 3
+    assert same == undone
+    assert (chosen.scores["best_epoch"] == projected.state.learned_epoch) == undone
 
 
 def test_of_projected_and_anchored_the_better_on_validation_graphs_is_exported(parts, trained):
