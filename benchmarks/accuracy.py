@@ -15,8 +15,7 @@ import statistics
 import time
 from typing import Any
 
-from benchmarks.outcome import RESULTS, table, write
-from benchmarks.runs import MODELS, stored, trained
+from benchmarks.runs import MODELS, complete
 from protgnn.training.recipe import Recipe, largest_prototype, make_recipe, parse_settings
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
@@ -150,15 +149,7 @@ def main() -> None:
         for head in chosen.heads
         for split in range(chosen.splits or SPLITS.get(data, 5))
     ]
-    done = stored(RESULTS / f"{chosen.name}.json")
-    left = [task for task in tasks if key_of(task) not in done]
-    for key, figures in trained(run, left, chosen.processes):
-        done[key] = figures
-        write(chosen.name, {"runs": done})
-        print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
-    rows = summary(done, tasks_of(done, settings))
-    print(table(rows))
-    write(chosen.name, {"summary": rows, "runs": done})
+    complete(chosen.name, tasks, key_of, run, lambda done: summary(done, tasks_of(done, settings)), chosen.processes)
 
 
 if __name__ == "__main__":

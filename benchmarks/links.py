@@ -15,12 +15,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import MODELS, cells, name_of, stored, trained
+from benchmarks.runs import MODELS, Figures, Split, cells, complete, name_of
 from protgnn.training.recipe import parse_settings
 
 FIGURES = ("roc_auc", "average_precision", "accuracy", "prototype_error", "sum_error", "evidence_error")
-Task = tuple[str, str, str, int, dict[str, str]]
 
 
 def write_people(folder: Path, people: int = 500, links: int = 3000) -> None:
@@ -46,7 +44,7 @@ def write_people(folder: Path, people: int = 500, links: int = 3000) -> None:
         rows.writerows((f"p{one:04d}", f"p{other:04d}") for one, other in sorted(found))
 
 
-def run(task: Task) -> tuple[str, dict[str, Any]]:
+def run(task: Split) -> tuple[str, dict[str, Any]]:
     """One training run; the figures are those of the exported model on the test pairs."""
     import torch
 
@@ -64,16 +62,10 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     recipe = make_recipe(encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
     test = train(Parts(parts.train, parts.valid, parts.test), recipe).scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
-    return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
+    return name_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 
 
-def key_of(task: Task) -> str:
-    """The name under which a run is stored."""
-    data, encoder, model, seed, settings = task
-    return name_of(data, encoder, model, seed, settings)
-
-
-def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): means over the splits that are done."""
     rows = []
     for row, runs in cells(done):
@@ -95,22 +87,14 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     settings = parse_settings(chosen.set)
-    tasks: list[Task] = [
+    tasks: list[Split] = [
         (data, encoder, model, seed, settings)
         for seed in range(chosen.splits)
         for data in chosen.data
         for encoder in chosen.encoders
         for model in chosen.models
     ]
-    done = stored(RESULTS / "links.json")
-    left = [task for task in tasks if key_of(task) not in done]
-    for key, figures in trained(run, left, chosen.processes):
-        done[key] = figures
-        write("links", {"summary": summary(done), "runs": done, "machine": machine()})
-        print(f"{key}: AUC {figures['roc_auc']:.4f} in {figures['seconds']} s", flush=True)
-    rows = summary(done)
-    write("links", {"summary": rows, "runs": done, "machine": machine()})
-    print(table(rows))
+    complete("links", tasks, name_of, run, summary, chosen.processes, headline="roc_auc")
 
 
 if __name__ == "__main__":

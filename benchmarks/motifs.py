@@ -17,8 +17,7 @@ import statistics
 import time
 from typing import Any
 
-from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import Figures, cells, name_of, stored, trained
+from benchmarks.runs import Figures, Split, cells, complete, name_of
 from protgnn.training.recipe import parse_settings
 
 SEEDS = 5
@@ -30,7 +29,7 @@ DATA: dict[str, dict[str, str]] = {  # and how large evidence may be where not a
 FIGURES = ("accuracy", "agreement", "evidence_error", "evidence_size", "prototype_error", "median_similarity")
 
 
-def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
+def run(task: Split) -> tuple[str, Figures]:
     """Train on one split and measure on its test part."""
     import torch
 
@@ -40,7 +39,7 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
     from protgnn.training.train import Parts, train
 
     torch.set_num_threads(1)
-    data, encoder, seed, settings = task
+    data, encoder, _, seed, settings = task
     start = time.perf_counter()
     parts = load_graphs(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, plus=True, seed=seed, split="random", **settings)
@@ -49,13 +48,7 @@ def run(task: tuple[str, str, int, dict[str, str]]) -> tuple[str, Figures]:
     found = motif_auc(result.model, parts.test)
     figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)
     figures["one_motif_auc"] = statistics.mean(found.one)
-    return key_of(task), {**figures, "graphs": len(found.every), "seconds": round(time.perf_counter() - start, 1)}
-
-
-def key_of(task: tuple[str, str, int, dict[str, str]]) -> str:
-    """The name under which a run is stored."""
-    data, encoder, seed, settings = task
-    return name_of(data, encoder, "plus", seed, settings)
+    return name_of(task), {**figures, "graphs": len(found.every), "seconds": round(time.perf_counter() - start, 1)}
 
 
 def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
@@ -80,20 +73,12 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     settings = parse_settings(chosen.set)
-    tasks = [
-        (data, chosen.encoder, seed, DATA.get(data, {}) | settings)
+    tasks: list[Split] = [
+        (data, chosen.encoder, "plus", seed, DATA.get(data, {}) | settings)
         for data in chosen.data
         for seed in range(chosen.seeds)
     ]
-    done = stored(RESULTS / "motifs.json")
-    left = [task for task in tasks if key_of(task) not in done]
-    for key, figures in trained(run, left, chosen.processes):
-        done[key] = figures
-        write("motifs", {"runs": done, "machine": machine()})
-        print(f"{key}: accuracy {figures['accuracy']:.4f}, AUC {figures['motif_auc']:.4f}", flush=True)
-    rows = summary(done)
-    print(table(rows))
-    write("motifs", {"summary": rows, "runs": done, "machine": machine()})
+    complete("motifs", tasks, name_of, run, summary, chosen.processes)
 
 
 if __name__ == "__main__":

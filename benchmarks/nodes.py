@@ -14,8 +14,7 @@ import statistics
 import time
 from typing import Any
 
-from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.runs import MODELS, cells, name_of, stored, trained
+from benchmarks.runs import MODELS, Figures, Split, cells, complete, name_of
 from protgnn.training.recipe import parse_settings
 
 PAPER = {  # Table 1, BA-Shapes
@@ -24,10 +23,9 @@ PAPER = {  # Table 1, BA-Shapes
     "gat": {"plain": 92.9, "prototypes": 93.4, "plus": 93.2},
 }
 FIGURES = ("accuracy", "prototype_error", "sum_error", "median_similarity", "evidence_error", "evidence_size")
-Task = tuple[str, str, str, int, dict[str, str]]
 
 
-def run(task: Task) -> tuple[str, dict[str, Any]]:
+def run(task: Split) -> tuple[str, dict[str, Any]]:
     """One training run; the figures are those of the exported model on the test part."""
     import torch
 
@@ -48,16 +46,10 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     if model == "plus":
         found = motif_auc(result.model, seen_by(result.recipe, parts.test).apart())
         figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)
-    return key_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
+    return name_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 
 
-def key_of(task: Task) -> str:
-    """The name under which a run is stored."""
-    data, encoder, model, seed, settings = task
-    return name_of(data, encoder, model, seed, settings)
-
-
-def summary(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
     """A row per (data, encoder, model): mean ± std over the splits that are done."""
     rows = []
     for row, runs in cells(done):
@@ -83,7 +75,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     chosen = parser.parse_args()
     settings = parse_settings(chosen.set)
-    tasks: list[Task] = [
+    tasks: list[Split] = [
         (data, encoder, model, seed, settings)
         for seed in range(chosen.splits)
         for data in chosen.data
@@ -91,15 +83,7 @@ def main() -> None:
         for model in chosen.models
         if not (encoder == "gat" and data.endswith(":constant"))
     ]
-    done = stored(RESULTS / "nodes.json")
-    left = [task for task in tasks if key_of(task) not in done]
-    for key, figures in trained(run, left, chosen.processes):
-        done[key] = figures
-        write("nodes", {"summary": summary(done), "runs": done, "machine": machine()})
-        print(f"{key}: {figures['accuracy']:.4f} in {figures['seconds']} s", flush=True)
-    rows = summary(done)
-    write("nodes", {"summary": rows, "runs": done, "machine": machine()})
-    print(table(rows))
+    complete("nodes", tasks, name_of, run, summary, chosen.processes)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from benchmarks.outcome import RESULTS, machine, table, write
 from protgnn.training.recipe import make_recipe
 
 Figures = dict[str, Any]
+Split = tuple[str, str, str, int, dict[str, str]]
+"""One run: data, encoder, model, seed of the split, and what is changed in the recipe."""
 Task = TypeVar("Task")
 
 MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
@@ -22,6 +25,27 @@ def stored(path: Path) -> dict[str, Figures]:
     """The runs that a results file holds, by their names."""
     found: dict[str, Figures] = json.loads(path.read_text())["runs"] if path.exists() else {}
     return found
+
+
+def complete(
+    name: str,
+    tasks: list[Task],
+    key_of: Callable[[Task], str],
+    run: Callable[[Task], tuple[str, Figures]],
+    summary: Callable[[dict[str, Figures]], list[dict[str, Any]]],
+    processes: int,
+    headline: str = "accuracy",
+) -> None:
+    """Do the tasks that are not in ``results/<name>.json``, store each as soon as it is done, and print the summary."""
+    done = stored(RESULTS / f"{name}.json")
+    left = [task for task in tasks if key_of(task) not in done]
+    for key, figures in trained(run, left, processes):
+        done[key] = figures
+        write(name, {"summary": summary(done), "runs": done, "machine": machine()})
+        print(f"{key}: {headline} {figures[headline]:.4f} in {figures['seconds']} s", flush=True)
+    rows = summary(done)
+    write(name, {"summary": rows, "runs": done, "machine": machine()})
+    print(table(rows))
 
 
 def trained(
@@ -35,9 +59,10 @@ def trained(
         yield from pool.imap_unordered(run, tasks)
 
 
-def name_of(data: str, encoder: str, model: str, seed: int, settings: dict[str, str]) -> str:
+def name_of(task: Split) -> str:
     """The name under which a run is stored: what it is of, the recipe keys that were set, and a digest of all of them,
     since a run with other defaults is another run."""
+    data, encoder, model, seed, settings = task
     changed = [f"{key}={value}" for key, value in sorted(settings.items())]
     return " ".join([data, encoder, model, str(seed), *changed, f"recipe:{digest_of(encoder, model, settings)}"])
 

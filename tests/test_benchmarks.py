@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
+from benchmarks.runs import Figures, complete, stored
 
 
 def _task(split: int, start: int = 0) -> Task:
@@ -30,3 +33,26 @@ def test_stored_runs_of_another_recipe_are_left_out() -> None:
     done = {key_of(task): {} for task in tasks} | {"mutag gin plain 5 default 00000000": {}}
     assert tasks_of(done, {}) == tasks
     assert tasks_of(done, {"lr": "0.1"}) == []
+
+
+def test_an_interrupted_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr("benchmarks.outcome.RESULTS", tmp_path)
+    monkeypatch.setattr("benchmarks.runs.RESULTS", tmp_path)
+    asked: list[int] = []
+
+    def run(task: int) -> tuple[str, Figures]:
+        asked.append(task)
+        if task == 3 and asked.count(3) == 1:
+            raise KeyboardInterrupt
+        return str(task), {"accuracy": task / 10, "seconds": 1.0}
+
+    def means(done: dict[str, Figures]) -> list[Figures]:
+        return [{"runs": len(done), "mean": sum(one["accuracy"] for one in done.values()) / len(done)}]
+
+    with pytest.raises(KeyboardInterrupt):
+        complete("some", [1, 2, 3], str, run, means, processes=1)
+    assert sorted(stored(tmp_path / "some.json")) == ["1", "2"]
+    complete("some", [1, 2, 3], str, run, means, processes=1)
+    assert asked == [1, 2, 3, 3]
+    assert sorted(stored(tmp_path / "some.json")) == ["1", "2", "3"]
+    assert "0.200" in capsys.readouterr().out.splitlines()[-1]

@@ -146,8 +146,6 @@ class _Training:
             self._onto(self.anchors)
             if not epochs:
                 self._keep_if_best(*self._validate())
-            elif self.model.sampler is None:
-                state.projected = copy_of(self.exported.state_dict())
         self._epochs(epochs)
 
     def refine(self) -> None:
@@ -156,7 +154,7 @@ class _Training:
         assert isinstance(head, PrototypeHead) and self.anchors is not None and self.valid.y is not None
         self.model.cpu().eval()
         endings = []
-        for weights in filter(None, (state.best, state.projected)):
+        for weights in (state.best, state.learned) if self.model.sampler is None else (state.best,):
             self.model.load_state_dict(weights)
             with torch.no_grad():  # another device may round otherwise than the CPU, where the model is used
                 head.vectors.copy_(self.model.embed_parts(self.anchors.to("cpu")))

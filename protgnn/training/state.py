@@ -18,8 +18,8 @@ from protgnn.errors import RunError
 from protgnn.training.files import csv_text, write_bytes, write_text
 
 STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
-STATE_VERSION = 3
-TENSORS = ("model", "average", "best", "projected", "optimizer")
+STATE_VERSION = 4
+TENSORS = ("model", "average", "best", "learned", "optimizer")
 
 
 @dataclass
@@ -32,7 +32,7 @@ class TrainingState:
     best_loss: float = float("inf")
     stage: str = "learn"  # then "anchored"
     stage_start: int = 0  # the epoch after which the stage began
-    learned_epoch: int = 0  # the best of the stage before
+    learned_epoch: int = 0  # of the best of the stage before
     learned_accuracy: float = -1.0
     sources: list[dict[str, Any]] = field(default_factory=list)  # the subgraphs of anchored prototypes
     rows: list[dict[str, float]] = field(default_factory=list)
@@ -40,14 +40,14 @@ class TrainingState:
     average: dict[str, Tensor] = field(default_factory=dict)
     average_steps: int = 0
     best: dict[str, Tensor] = field(default_factory=dict)
-    projected: dict[str, Tensor] = field(default_factory=dict)  # what the anchored stage began with
+    learned: dict[str, Tensor] = field(default_factory=dict)  # the best of the stage before
     optimizer: dict[str, Tensor] = field(default_factory=dict)
 
     def begin(self, stage: str) -> None:
         """Start the next stage: nothing of it has been seen yet, so anything is better."""
-        self.learned_epoch, self.learned_accuracy = self.best_epoch, self.best_accuracy
+        self.learned, self.learned_epoch, self.learned_accuracy = self.best, self.best_epoch, self.best_accuracy
         self.stage, self.stage_start, self.best_epoch = stage, self.epoch, self.epoch
-        self.best_accuracy, self.best_loss, self.optimizer = -1.0, float("inf"), {}
+        self.best, self.best_accuracy, self.best_loss, self.optimizer = {}, -1.0, float("inf"), {}
 
     def finished(self, epochs: int, patience: int) -> bool:
         """Whether the stage has had its epochs or (patience 0: never) waited long enough for a better one."""
