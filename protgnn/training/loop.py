@@ -7,7 +7,9 @@ stays the embedding of its own subgraph under the changing encoder. *Refine*: th
 that no longer move. Where prototypes lost little when they were projected, more learning only overfits, so both states,
 the projected and the anchored, are refined, and the one that does better on the validation graphs is exported. On 13
 splits within the training parts of MUTAG and BBBP the projected alone classified 86.1 % of unseen graphs right, the
-anchored alone 84.9 %, and the better on validation 87.4 %. The plain model only learns.
+anchored alone 84.9 %, and the better on validation 87.4 %. Where projecting broke the classifier, though, which the
+training graphs tell, validation graphs that are few may not, and it is the anchored state that mends it. The plain
+model only learns.
 
 ProtGNN+ learns on whole graphs for the warm-up of T_w epochs. In its anchored stage steps are on evidence, and teach
 the sampler too, Eq. 13 and 14. Steps on whole graphs may take turns with them, as in the paper, but they pull the
@@ -56,6 +58,10 @@ from protgnn.training.refine import idle_among, idle_prototypes, refine
 from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0
+LOST_AT_MOST = 0.03
+"""The share of the training graphs that projecting may turn from right to wrong, on balance. On 44 splits within the
+training parts of MUTAG, with 15 validation graphs each, the choice by these alone classified 83.9 % of unseen graphs
+right, the one that minds this 84.7 % (plain GNN: 84.3 %): of the five that were broken 87.4 instead of 80.5 %."""
 
 OnEpoch = Callable[[TrainingState], None]
 
@@ -153,13 +159,13 @@ class _Training:
         head, state = self.model.head, self.state
         assert isinstance(head, PrototypeHead) and self.anchors is not None and self.valid.y is not None
         self.model.cpu().eval()
-        endings = []
-        for weights in (state.best, state.learned) if self.model.sampler is None else (state.best,):
-            self.model.load_state_dict(weights)
-            with torch.no_grad():  # another device may round otherwise than the CPU, where the model is used
-                head.vectors.copy_(self.model.embed_parts(self.anchors.to("cpu")))
-            merit = refine(self.model, self.train, self.valid, self.recipe)
-            endings.append((merit, copy_of(self.model.state_dict())))
+        endings = [self._ending(state.best)]
+        if self.model.sampler is None:
+            self.model.load_state_dict(state.learned)
+            learned = self._training_accuracy()
+            projected = self._ending(state.learned)
+            if learned - self._training_accuracy() <= LOST_AT_MOST:
+                endings.append(projected)
         best = max(range(len(endings)), key=lambda number: endings[number][0])
         self.model.load_state_dict(endings[best][1])
         if best:
@@ -172,6 +178,19 @@ class _Training:
             kept = [number for number in range(len(head.classes)) if number not in idle]
             head.keep(torch.tensor(kept))
             self.state.sources = [self.state.sources[number] for number in kept]
+
+    def _ending(self, weights: dict[str, Tensor]) -> tuple[tuple[float, float], dict[str, Tensor]]:
+        """Give the model these weights, exact prototypes and a refined last layer: its merit, and the weights then."""
+        assert isinstance(self.model.head, PrototypeHead) and self.anchors is not None
+        self.model.load_state_dict(weights)
+        with torch.no_grad():  # another device may round otherwise than the CPU, where the model is used
+            self.model.head.vectors.copy_(self.model.embed_parts(self.anchors.to("cpu")))
+        merit = refine(self.model, self.train, self.valid, self.recipe)
+        return merit, copy_of(self.model.state_dict())
+
+    def _training_accuracy(self) -> float:
+        assert self.train.y is not None
+        return float((predict_logits(self.model, self.train).argmax(1) == self.train.y).float().mean())
 
     def _similar_with(self, kept: list[int]) -> Tensor:
         """The similarities ``[G, K']`` of the validation graphs if only some prototypes were kept."""

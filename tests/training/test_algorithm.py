@@ -10,7 +10,8 @@ import torch
 
 from protgnn.model.prototypes import similarity
 from protgnn.training import loop
-from protgnn.training.evaluate import similarities
+from protgnn.training.build import build
+from protgnn.training.evaluate import predict_logits, similarities
 from protgnn.training.recipe import make_recipe
 from protgnn.training.refine import idle_prototypes
 from protgnn.training.run import load_model
@@ -69,6 +70,7 @@ def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(part
 def test_the_anchored_stage_is_undone_where_validation_says_so(parts, monkeypatch, anchored, undone):
     projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
     refine, merits = loop.refine, [(0.5, -0.5), anchored]
+    monkeypatch.setattr(loop, "LOST_AT_MOST", 1.0)
 
     def judged(*arguments):
         refine(*arguments)
@@ -83,12 +85,48 @@ def test_the_anchored_stage_is_undone_where_validation_says_so(parts, monkeypatc
     assert (chosen.scores["best_epoch"] == projected.state.learned_epoch) == undone
 
 
-def test_of_projected_and_anchored_the_better_on_validation_graphs_is_exported(parts, trained):
-    projected = train(parts, trained.recipe.model_copy(update={"anchored_epochs": 0}))
-    merit = [(one.scores["valid"]["accuracy"], -one.scores["valid"]["loss"]) for one in (trained, projected)]
+@pytest.mark.parametrize("encoder", ["gcn", "gin", "gat"])
+def test_of_projected_and_anchored_the_better_on_validation_graphs_is_exported(parts, monkeypatch, encoder):
+    monkeypatch.setattr(loop, "LOST_AT_MOST", 1.0)
+    recipe = make_recipe(**QUICK, encoder=encoder)
+    chosen, projected = (train(parts, recipe.model_copy(update={"anchored_epochs": epochs})) for epochs in (3, 0))
+    merit = [(one.scores["valid"]["accuracy"], -one.scores["valid"]["loss"]) for one in (chosen, projected)]
     assert merit[0] >= merit[1]
-    at_the_end = trained.scores["best_epoch"] > trained.state.stage_start
+    at_the_end = chosen.scores["best_epoch"] > chosen.state.stage_start
     assert at_the_end == (merit[0] > merit[1])
+
+
+@pytest.mark.parametrize(("after", "mended"), [(0.95, False), (0.88, False), (0.86, True), (0.2, True)])
+def test_where_projecting_lost_training_graphs_the_anchored_stage_is_kept(parts, monkeypatch, after, mended):
+    """Whatever the few validation graphs say, which here would have it undone."""
+    refine, merits, accuracies = loop.refine, [(0.9, -0.1), (0.5, -0.5)], [after, 0.9]
+
+    def judged(*arguments):
+        refine(*arguments)
+        return merits.pop()
+
+    monkeypatch.setattr(loop, "refine", judged)
+    monkeypatch.setattr(loop._Training, "_training_accuracy", lambda self: accuracies.pop())
+    trained = train(parts, make_recipe(**QUICK))
+    assert not merits and not accuracies
+    assert (trained.scores["best_epoch"] > trained.state.stage_start) == mended
+
+
+def test_what_projecting_lost_is_counted_on_the_training_graphs(parts, monkeypatch):
+    found = []
+    accuracy = loop._Training._training_accuracy
+
+    def heard(self):
+        found.append(accuracy(self))
+        return found[-1]
+
+    monkeypatch.setattr(loop._Training, "_training_accuracy", heard)
+    learned = train(parts, make_recipe(**QUICK)).state.learned
+    model = build(make_recipe(**QUICK), parts.train.schema)
+    model.load_state_dict(learned)
+    projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
+    before = (predict_logits(model, parts.train).argmax(1) == parts.train.y).float().mean()
+    assert found[:2] == pytest.approx([float(before), projected.scores["train"]["accuracy"]])
 
 
 def test_contributions_add_up_to_the_logits(trained, parts):
