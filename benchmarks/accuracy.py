@@ -15,7 +15,8 @@ import statistics
 import time
 from typing import Any
 
-from benchmarks.runs import MODELS, complete
+from benchmarks.outcome import RESULTS
+from benchmarks.runs import MODELS, complete, stored
 from protgnn.training.recipe import Recipe, largest_prototype, make_recipe, parse_settings
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
@@ -40,6 +41,8 @@ EVIDENCE = {
     "sampler_lr",
 }
 ENDING = {"refine_steps"}
+SIMPLER = {"prototypes": "plain", "plus": "prototypes"}
+"""What a head is compared with."""
 ANOTHER_START = 1000
 """From the seed of a split to those of its further starts."""
 Task = tuple[str, str, str, int, int, str, dict[str, str]]
@@ -109,18 +112,27 @@ def tasks_of(done: dict[str, dict[str, Any]], settings: dict[str, str]) -> list[
 
 
 def summary(done: dict[str, dict[str, Any]], tasks: list[Task]) -> list[dict[str, Any]]:
-    """A row per (data, encoder, head): mean ± std over the splits, each of which counts with the mean of its starts."""
+    """A row per (data, encoder, head): mean ± std over the splits, each of which counts with the mean of its starts;
+    and the mean difference to the simpler head, split by split, ± its standard error."""
+    cells: dict[tuple[str, str, str], dict[int, list[dict[str, Any]]]] = {}
+    for task in tasks:
+        cells.setdefault(task[:3], {}).setdefault(task[3], []).append(done[key_of(task)])
+    accuracies = {
+        cell: {split: 100 * statistics.mean(one["accuracy"] for one in starts) for split, starts in of_split.items()}
+        for cell, of_split in cells.items()
+    }
     rows = []
-    for data, encoder, head in dict.fromkeys(task[:3] for task in tasks):
-        of_split: dict[int, list[dict[str, Any]]] = {}
-        for task in tasks:
-            if task[:3] == (data, encoder, head):
-                of_split.setdefault(task[3], []).append(done[key_of(task)])
+    for (data, encoder, head), of_split in cells.items():
         runs = [one for starts in of_split.values() for one in starts]
-        accuracy = [100 * statistics.mean(one["accuracy"] for one in starts) for starts in of_split.values()]
+        accuracy = accuracies[data, encoder, head]
         row: dict[str, Any] = {"data": data, "encoder": encoder, "head": head}
         row |= {"splits": len(of_split), "runs": len(runs)}
-        row["accuracy"] = f"{statistics.mean(accuracy):.2f} ± {statistics.pstdev(accuracy):.2f}"
+        row["accuracy"] = f"{statistics.mean(accuracy.values()):.2f} ± {statistics.pstdev(accuracy.values()):.2f}"
+        simpler = accuracies.get((data, encoder, SIMPLER.get(head, "")), {})
+        gained = [accuracy[split] - simpler[split] for split in accuracy if split in simpler]
+        row["gained"] = "-"
+        if len(gained) > 1:
+            row["gained"] = f"{statistics.mean(gained):+.2f} ± {statistics.stdev(gained) / len(gained) ** 0.5:.2f}"
         row["paper"] = PAPER.get((data, encoder), {}).get(head, "-")
         for name, pick in (("prototype_error", max), ("sum_error", max), ("median_similarity", min)):
             row[name] = f"{pick(one[name] for one in runs):.2g}" if head != "plain" else "-"
@@ -149,7 +161,13 @@ def main() -> None:
         for head in chosen.heads
         for split in range(chosen.splits or SPLITS.get(data, 5))
     ]
-    complete(chosen.name, tasks, key_of, run, lambda done: summary(done, tasks_of(done, settings)), chosen.processes)
+    simpler = stored(RESULTS / "accuracy.json")  # where settings of evidence have a results file of their own
+
+    def rows(done: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        known = simpler | done
+        return summary(known, tasks_of(known, settings))
+
+    complete(chosen.name, tasks, key_of, run, rows, chosen.processes)
 
 
 if __name__ == "__main__":

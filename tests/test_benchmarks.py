@@ -8,8 +8,8 @@ from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
 from benchmarks.runs import Figures, complete, stored
 
 
-def _task(split: int, start: int = 0) -> Task:
-    return ("mutag", "gin", "plain", split, start, "default", {})
+def _task(split: int, start: int = 0, head: str = "plain") -> Task:
+    return ("mutag", "gin", head, split, start, "default", {})
 
 
 def test_a_split_counts_with_the_mean_of_its_starts() -> None:
@@ -18,6 +18,23 @@ def test_a_split_counts_with_the_mean_of_its_starts() -> None:
     (row,) = summary(done, tasks)
     assert (row["splits"], row["runs"]) == (2, 4)
     assert row["accuracy"] == "77.50 ± 17.50"
+
+
+def test_a_head_is_compared_with_the_simpler_one_split_by_split() -> None:
+    plain, prototypes = [_task(0), _task(1), _task(2)], [_task(0, head="prototypes"), _task(1, head="prototypes")]
+    exact = {"prototype_error": 0.0, "sum_error": 0.0, "median_similarity": 1.0}
+    values = zip([*plain, *prototypes], (0.5, 0.9, 0.1, 0.6, 0.8), strict=True)
+    done = {key_of(task): {"accuracy": accuracy, **exact} for task, accuracy in values}
+    first, second = summary(done, [*plain, *prototypes])
+    assert first["gained"] == "-"
+    assert second["gained"] == "+0.00 ± 10.00"
+
+
+def test_settings_of_evidence_do_not_make_the_simpler_heads_other_runs() -> None:
+    wide = {"evidence_edges": "15"}
+    for head, same in (("plain", True), ("prototypes", True), ("plus", False)):
+        task = _task(0, head=head)
+        assert (key_of(task) == key_of((*task[:6], wide))) == same
 
 
 def test_starts_differ_in_all_but_the_split() -> None:
