@@ -40,9 +40,9 @@ def write(name: str, values: dict[str, Any]) -> Path:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Rows of equal keys as aligned columns."""
-    head = list(rows[0])
-    lines = [head, *([_cell(row[key]) for key in head] for row in rows)]
+    """Rows as aligned columns, a dash where a row has no such key."""
+    head = list(dict.fromkeys(key for row in rows for key in row))
+    lines = [head, *([_cell(row.get(key, "-")) for key in head] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
 

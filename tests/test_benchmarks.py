@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
+from benchmarks.outcome import table
 from benchmarks.runs import Figures, complete, stored
 
 
@@ -73,3 +74,12 @@ def test_an_interrupted_benchmark_goes_on_where_it_stopped(tmp_path, monkeypatch
     assert asked == [1, 2, 3, 3]
     assert sorted(stored(tmp_path / "some.json")) == ["1", "2", "3"]
     assert "0.200" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_table_has_a_dash_where_a_row_has_no_such_figure() -> None:
+    assert table([{"a": 1, "b": 0.5}, {"a": 22}, {"c": "x"}]).split() == [
+        *("a", "b", "c"),
+        *("1", "0.500", "-"),
+        *("22", "-", "-"),
+        *("-", "-", "x"),
+    ]
