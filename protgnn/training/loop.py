@@ -44,7 +44,7 @@ from protgnn.search.projection import project
 from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
-from protgnn.training.evaluate import predict_logits, similarities
+from protgnn.training.evaluate import predict_logits, share_right, similarities
 from protgnn.training.recipe import (
     Recipe,
     epochs_of_patience,
@@ -190,7 +190,7 @@ class _Training:
 
     def _training_accuracy(self) -> float:
         assert self.train.y is not None
-        return float((predict_logits(self.model, self.train).argmax(1) == self.train.y).float().mean())
+        return share_right(predict_logits(self.model, self.train), self.train.y)
 
     def _similar_with(self, kept: list[int]) -> Tensor:
         """The similarities ``[G, K']`` of the validation graphs if only some prototypes were kept."""
@@ -381,8 +381,7 @@ class _Training:
         """Loss and accuracy on the validation graphs."""
         assert self.valid.y is not None
         logits = predict_logits(self.exported, self.valid, self.fabric.device, whole=self.anchors is None)
-        correct = (logits.argmax(1) == self.valid.y).float().mean()
-        return float(cross_entropy(logits, self.valid.y)), float(correct)
+        return float(cross_entropy(logits, self.valid.y)), share_right(logits, self.valid.y)
 
     def _keep_if_best(self, loss: float, accuracy: float) -> None:
         state = self.state

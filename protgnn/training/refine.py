@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy
 from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
-from protgnn.training.evaluate import similarities
+from protgnn.training.evaluate import share_right, similarities
 from protgnn.training.recipe import Recipe
 
 REFINE_LR = 0.01
@@ -68,4 +68,4 @@ def idle_among(head: PrototypeHead, similar: Callable[[list[int]], Tensor], y: T
 
 def _merit(logits: Tensor, y: Tensor) -> tuple[float, float]:
     """Accuracy, then minus the loss: higher is better."""
-    return float((logits.argmax(1) == y).float().mean()), -float(cross_entropy(logits, y))
+    return share_right(logits, y), -float(cross_entropy(logits, y))
