@@ -24,7 +24,7 @@ from protgnn.graphs.schema import Schema
 from protgnn.graphs.splits import hold_out
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe, total_epochs
-from protgnn.training.run import Run, load_model, read_rows, write_run
+from protgnn.training.run import Run, load_model, read_rows, save_run
 from protgnn.training.state import TrainingState
 from protgnn.training.task import seen_by
 from protgnn.training.train import Parts, Trained, train
@@ -148,9 +148,9 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[labelled.y.numpy()])
 
     def save(self, folder: str | Path) -> None:
-        """Write a run directory that ``from_run`` and the command line open."""
+        """Write a run directory that ``from_run`` and the command line open; a finished run there is replaced."""
         check_is_fitted(self, "model_")
-        write_run(Path(folder), self.run_, self.model_, TrainingState(rows=getattr(self, "history_", [])))
+        save_run(Path(folder), self.run_, self.model_, TrainingState(rows=getattr(self, "history_", [])))
 
     @classmethod
     def from_run(cls, folder: str | Path, encoder: nn.Module | None = None) -> ProtGNNClassifier:

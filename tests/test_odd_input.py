@@ -76,6 +76,27 @@ def test_a_file_that_numbers_its_classes_otherwise_is_scored_by_their_names(prot
     assert "'star' is unknown to the model" in protgnn_command("evaluate", tmp_path / "run", strange).err
 
 
+def test_labels_of_something_else_do_not_stand_in_the_way_of_predictions(protgnn_command, molecules_csv, tmp_path):
+    rows = molecules_csv.read_text().splitlines()
+    other = [rows[0], *(f"{row.split(',')[0]},{'even' if place % 2 else 'odd'}" for place, row in enumerate(rows[1:]))]
+    (tmp_path / "other.csv").write_text("\n".join(other))
+    few = [*TINY[:4], "--set", "prototypes=1", "--set", "anchored_epochs=0", "--set", "search_iterations=1"]
+    assert protgnn_command("train", tmp_path / "other.csv", "--out", tmp_path / "run", *few).status == 0
+    said = protgnn_command("predict", tmp_path / "run", "solubility", "-o", tmp_path / "out.csv")
+    assert said.status == 0 and "predictions written" in said.err
+    assert protgnn_command("explain", tmp_path / "run", "solubility", "--row", 3).status == 0
+    refused = protgnn_command("evaluate", tmp_path / "run", "solubility")
+    assert refused.status == 1 and "unknown to the model" in refused.err
+
+    made = graphs_file(tmp_path / "made.jsonl", None, ("ring", "chain"))
+    assert protgnn_command("train", made, "--out", tmp_path / "graphs", *TINY).status == 0
+    colours = {"class_names": ["red", "blue"]}
+    for header, labels in ((None, ("red", "blue")), (colours, (0, 1))):
+        strange = graphs_file(tmp_path / "strange.jsonl", header, labels)
+        assert protgnn_command("predict", tmp_path / "graphs", strange).status == 0
+        assert protgnn_command("evaluate", tmp_path / "graphs", strange).status == 1
+
+
 def test_classes_are_renumbered_by_name_and_what_has_none_stays():
     y = torch.tensor([0, 1, -1, 1])
     assert renumbered(y, ("b", "a"), ("a", "b")).tolist() == [1, 0, -1, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeGuard
 
 import torch
@@ -63,7 +64,7 @@ def asked(
                 say(note)
         return seen_by(run.recipe, found)
     if path is None and source.lower() in {entry.name for entry in catalogue()}:
-        return _of_dataset(run, source)
+        return seen_by(run.recipe, _of_dataset(run, source, labels))
     if path is None and targets and run.data is not None:
         data = own_data(run)
         if isinstance(data, NetworkDataset):
@@ -88,11 +89,14 @@ def is_own_data(run: Run, instances: Instances) -> bool:
     return run.data is not None and run.data.fingerprint == mark
 
 
-def _of_dataset(run: Run, name: str) -> Instances:
+def _of_dataset(run: Run, name: str, labels: Labels) -> Instances:
+    """All of a dataset; its labels may be of something else than what the model was trained to tell."""
     data = load(name, task=_task(run) if name.lower() in node_datasets() else None)
-    if isinstance(data, NetworkDataset):
-        return seen_by(run.recipe, conform_network(data.instances, run.schema))
-    return conform(data.graphs, run.schema)
+    found = data.instances if isinstance(data, NetworkDataset) else data.graphs
+    known = set(found.schema.class_names) <= set(run.schema.class_names)
+    if labels == "ignored" or (labels == "welcome" and not known):
+        found = replace(found, y=None)
+    return conform_network(found, run.schema) if isinstance(found, NetworkInstances) else conform(found, run.schema)
 
 
 def _task(run: Run) -> Task:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from torch import Tensor, nn
 from torch_geometric.explain import ExplainerAlgorithm, Explanation
@@ -90,13 +92,14 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
                 raise ValueError("Expected `index`, the node to explain (got none)")
             chosen = torch.arange(len(targets)) if index is None else torch.as_tensor(index).cpu().reshape(-1)
             classes = target.cpu().reshape(-1)[chosen]
-            return self._of_targets(model, graphs, edge_index.cpu(), targets[chosen], classes)
+            return self._of_targets(model, graphs, edge_index.cpu(), targets[chosen], classes).to(x.device)
         asked = torch.ones(len(graphs), dtype=torch.bool)
         if index is not None:
             asked = torch.zeros_like(asked).index_fill(0, torch.as_tensor(index).cpu().reshape(-1), True)
-        reasons = explain(model.model, graphs)
+        classifier = _on_cpu(model.model)
+        reasons = explain(classifier, graphs)
         gain = _gain(reasons, target) * asked[:, None]
-        inside = _evidence(model.model, graphs, reasons, gain > 0, self.settings)
+        inside = _evidence(classifier, graphs, reasons, gain > 0, self.settings)
         owner, ends = graphs.batch().node_graph, edge_index.cpu()
         node = (inside * gain[owner]).sum(1)
         within = inside[ends[0]] & inside[ends[1]] & (ends[0] != ends[1])[:, None]
@@ -110,10 +113,10 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
     ) -> Explanation:
         """Masks over one network for some of its nodes ``[G, 1]`` or pairs ``[G, 2]`` and their classes ``[G]``, over
         which scores are summed. The link between a pair was not looked at and scores nothing for it."""
-        instances = model.around(graphs, targets)
-        reasons, around = explain(model.model, instances), instances.apart()
+        classifier, instances = _on_cpu(model.model), model.around(graphs, targets)
+        reasons, around = explain(classifier, instances), instances.apart()
         gain = _gain(reasons, classes)
-        inside = _evidence(model.model, around, reasons, gain > 0, self.settings)
+        inside = _evidence(classifier, around, reasons, gain > 0, self.settings)
         assert around.origin is not None
         node, edge = torch.zeros(len(graphs.x)), torch.zeros(edge_index.shape[1])
         source, sink = edge_index
@@ -133,6 +136,11 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
             node_mask=None if config.node_mask_type is None else node_mask,
             edge_mask=None if config.edge_mask_type is None else edge_mask,
         )
+
+
+def _on_cpu(model: GraphClassifier) -> GraphClassifier:
+    """Where reasoning is computed; a model elsewhere stays there."""
+    return model if next(model.parameters()).device.type == "cpu" else copy.deepcopy(model).cpu()
 
 
 def _gain(reasons: list[Reasoning], target: Tensor) -> Tensor:

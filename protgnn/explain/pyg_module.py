@@ -74,6 +74,7 @@ class PyGModule(nn.Module):
         # A node that is asked about stays, whatever it loses.
         node = torch.ones(len(graphs.x), dtype=torch.bool) if self.num_targets else _left(edge.detach() > 0, graphs)
         if self._all_or_nothing():
+            edge = torch.maximum(edge, edge[graphs.batch().reverse])  # hard masks may keep one direction of an edge
             return self._logits(cut(graphs, torch.arange(len(graphs)), node, edge > 0), asked).to(x.device)
         return self._masked(graphs, asked, Presence(node.to(x.device, edge.dtype), edge.to(x.device)))
 

@@ -69,7 +69,7 @@ def read_conllu(
     """The sentences of a file, notes on what was mended or skipped, and the split that its comments give, if any.
 
     ``label`` is the comment with the class, ``label`` if it is not named. With ``classes`` (those of a trained model)
-    labels are optional and must be among them.
+    labels are optional and must be among them; with none at all, ``()``, they are passed over.
     """
     path, key = Path(path), "label" if label is None else label
     kept: list[_Told] = []
@@ -170,6 +170,8 @@ def _classes(
 
     if classes is None:
         return to_classes(texts, where)
+    if not classes:
+        return None, classes
     missing = [place for place, text in enumerate(texts) if is_missing(text)]
     if missing:
         if named:

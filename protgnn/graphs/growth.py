@@ -130,7 +130,7 @@ def _highest(score: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def cut_parts(batch: Batch, member: Tensor) -> Parts:
-    """Cut the parts ``member [K, N]`` of a batch's graphs out, those that are the same only once."""
+    """Cut the parts ``member [K, N]`` of a batch's graphs out, on the CPU, those that are the same only once."""
     inside = member.numpy()
     hearing, graph = batch.hearing, batch.node_graph.cpu().numpy()
     counts = batch.node_counts.cpu().numpy()
@@ -154,23 +154,22 @@ def cut_parts(batch: Batch, member: Tensor) -> Parts:
     ptr = np.concatenate([[0], np.cumsum(heard)])
     place = np.flatnonzero(new_source != new_target)  # a node's own entry is no edge
 
-    edge_attr = batch.edge_attr
-    if edge_attr is not None:
+    edge_attr = None
+    if batch.edge_attr is not None:
         edge_of = np.zeros(len(source), dtype=np.int64)
         edge_of[hearing.place.cpu().numpy()] = np.arange(len(hearing.place))
-        edge_attr = edge_attr[torch.from_numpy(edge_of[entry[place]]).to(edge_attr.device)]
+        edge_attr = batch.edge_attr.cpu()[torch.from_numpy(edge_of[entry[place]])]
     targets = None
     if batch.targets is not None:
         asked, graph_of = np.unravel_index(places, sums.shape)
         targets = torch.from_numpy(position[asked[:, None], batch.targets.cpu().numpy()[graph_of]])
-    device = batch.x.device
     new_source = torch.from_numpy(new_source)
     small = Batch(
-        x=batch.x[torch.from_numpy(node).to(device)],
+        x=batch.x.cpu()[torch.from_numpy(node)],
         edge_index=torch.from_numpy(np.stack([new_source[place], new_target[place]])),
         node_graph=torch.from_numpy(number[question * sums.shape[1] + graph[node]]),
         num_graphs=len(places),
-        edge_attr=None if edge_attr is None else edge_attr.cpu(),
+        edge_attr=edge_attr,
         targets=targets,
     )
     small.__dict__["hearing"] = Hearing(new_source, torch.from_numpy(ptr), torch.from_numpy(place))

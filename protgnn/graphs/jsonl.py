@@ -52,7 +52,7 @@ def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> Grap
     """The graphs of a file, before the checks of ``graphs.checks``.
 
     With ``classes`` (those of a trained model) labels are optional and must be among them, unless the file says itself
-    what its classes are.
+    what its classes are; with none at all, ``()``, labels are passed over.
     """
     path = Path(path)
     schema = Schema()
@@ -69,7 +69,9 @@ def read_jsonl(path: str | Path, classes: tuple[str, ...] | None = None) -> Grap
     for key in ("x", *_OPTIONAL):
         _all_or_none(path, lines, items, key)
 
-    y, class_names = _classes(path, lines, items, schema.class_names or classes or ())
+    y, class_names = None, schema.class_names
+    if classes != ():
+        y, class_names = _classes(path, lines, items, schema.class_names or classes or ())
     attr, targets, truth = (_flat(items, key) for key in ("edge_attr", "targets", "node_truth"))
     node_counts = torch.tensor([item["num_nodes"] for item in items])
     return GraphSet(

@@ -45,7 +45,7 @@ def read_for_prediction(
     folder.
 
     ``smiles`` or ``text``, and ``label`` name the columns of a CSV. Labels are kept where there are any, and must then
-    be classes of the schema; ``labels`` says whether those of a CSV are needed or passed over. ``say`` is told what was
+    be classes of the schema; ``labels`` says whether they are needed or passed over. ``say`` is told what was
     skipped or mended.
     """
     given = str(source)
@@ -138,14 +138,15 @@ def _read(
     from protgnn.graphs.jsonl import read_jsonl
     from protgnn.graphs.tu import read_tu
 
-    suffix = ending(path)
+    suffix, classes = ending(path), () if labels == "ignored" else schema.class_names
     if path.is_dir():
-        return read_tu(path, schema)
+        graphs, notes = read_tu(path, schema)
+        return (replace(graphs, y=None) if labels == "ignored" else graphs), notes
     if suffix == ".jsonl":
-        return read_jsonl(path, schema.class_names), []
+        return read_jsonl(path, classes), []
     if suffix in PARSED_SUFFIXES:
         _check_takes_sentences(str(path), schema)
-        return read_conllu(path, label, skip_bad, schema.class_names)[:2]
+        return read_conllu(path, label, skip_bad, classes)[:2]
     if suffix not in _RAW_SUFFIXES:
         kinds = ", ".join(_SUFFIXES)
         raise DataError(f"{path}: expected a file that ends in {kinds}, or a TU folder (got {suffix or 'no ending'})")

@@ -65,7 +65,8 @@ class GraphClassifier(nn.Module):
         """What every prototype is compared with."""
         assert isinstance(self.head, PrototypeHead)
         parts = self.propose(batch).parts
-        return nearest(squared_distances(self.embed_parts(parts.batch), self.head.vectors), parts)
+        h = self.embed_parts(parts.batch.to(batch.x.device))
+        return nearest(squared_distances(h, self.head.vectors), parts)
 
     def propose(self, batch: Batch, exploration: Exploration | None = None) -> Proposals:
         """The parts that the sampler makes of the node embeddings in whole graphs; only the sampler has a gradient."""

@@ -98,7 +98,7 @@ def propose(
     if bool((batch.edge_counts == 0).any()):
         every = torch.arange(len(z), device=z.device).expand(2, -1)
         alone[: len(prototypes)] = sampler(z, every, prototypes).detach().t()
-    both = score.new_empty(len(score), batch.edge_index.shape[1])
+    both = score.new_full((len(score), batch.edge_index.shape[1]), -torch.inf)
     both[:, once] = both[:, batch.reverse[once]] = score
     return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, sizes.most)))
 

@@ -1,4 +1,4 @@
-"""Any PyG encoder as ours: a module called as ``module(x, edge_index[, edge_weight=, edge_attr=])``."""
+"""Any PyG encoder as ours: a module called as ``module(x, edge_index[, edge_attr=, batch=])``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from protgnn.errors import ProtGNNError
 from protgnn.graphs.packed import Batch
 from protgnn.model.neighbours import Presence
+from protgnn.model.norms import NormName
 
 
 class ForeignEncoder(nn.Module):
@@ -26,6 +28,7 @@ class ForeignEncoder(nn.Module):
         self.module, self.width_out = module, width
         accepted = inspect.signature(module.forward).parameters
         self.edge_features = edge_features if "edge_attr" in accepted and _takes_edge_attr(module) else 0
+        self.wants_batch = "batch" in accepted  # norms over a graph must know where it ends
 
     def forward(self, batch: Batch, presence: Presence | None = None) -> Tensor:
         if presence is not None:
@@ -33,7 +36,14 @@ class ForeignEncoder(nn.Module):
                 "Expected absent nodes and edges to be cut out for a foreign encoder (got presence weights)"
             )
         extra = {"edge_attr": batch.edge_attr} if self.edge_features else {}
+        if self.wants_batch:
+            extra["batch"] = batch.node_graph
         result: Tensor = self.module(batch.x, batch.edge_index, **extra)
+        if result.shape != (len(batch.x), self.width_out):
+            raise ProtGNNError(
+                f"Expected {type(self.module).__name__} to give an embedding of width {self.width_out} for each of "
+                f"{len(batch.x)} nodes (got shape {tuple(result.shape)}): leave pooling to the readout"
+            )
         return result
 
 
@@ -45,8 +55,15 @@ def _takes_edge_attr(module: nn.Module) -> bool:
     return bool(module.supports_edge_attr) and made_for
 
 
+PYG_NORMS: dict[NormName, dict[str, Any]] = {
+    "batch": {"norm": "batch_norm", "norm_kwargs": {"allow_single_element": True}},  # a batch may be one node
+    "layer": {"norm": "layer_norm", "norm_kwargs": {"mode": "node"}},
+    "none": {},
+}
+
+
 def pyg_encoder(
-    name: str, width_in: int, hidden: int, layers: int, dropout: float, edge_features: int
+    name: str, width_in: int, hidden: int, layers: int, norm: NormName, dropout: float, edge_features: int
 ) -> ForeignEncoder:
     """A model of ``torch_geometric.nn.models`` by its class name, such as GraphSAGE."""
     from torch_geometric.nn import models
@@ -58,6 +75,5 @@ def pyg_encoder(
     if name not in known:
         raise ValueError(f"Expected a PyG model of {', '.join(sorted(known))} (got {name!r})")
     extra = {"edge_dim": edge_features} if edge_features and known[name].supports_edge_attr else {}
-    norm = {"norm": "batch_norm", "norm_kwargs": {"allow_single_element": True}}  # a batch may be one node
-    module = known[name](width_in, hidden, layers, dropout=dropout, **norm, **extra)
+    module = known[name](width_in, hidden, layers, dropout=dropout, **PYG_NORMS[norm], **extra)
     return ForeignEncoder(module, hidden, edge_features)

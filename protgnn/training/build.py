@@ -55,7 +55,7 @@ def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encode
     if recipe.encoder.startswith("pyg:"):
         try:
             name = recipe.encoder.removeprefix("pyg:")
-            return pyg_encoder(name, width, recipe.hidden, recipe.layers, recipe.dropout, edges)
+            return pyg_encoder(name, width, recipe.hidden, recipe.layers, recipe.norm, recipe.dropout, edges)
         except (ValueError, TypeError) as error:
             raise ProtGNNError(f"Encoder {recipe.encoder}: {error}") from None
     return Encoder(

@@ -45,6 +45,7 @@ from protgnn.training.anchors import anchors_of, random_graphs
 from protgnn.training.average import WeightAverage
 from protgnn.training.chance import generator_for, seed_for
 from protgnn.training.evaluate import predict_logits, share_right, similarities
+from protgnn.training.machine import accelerator_of
 from protgnn.training.recipe import (
     Recipe,
     epochs_of_patience,
@@ -55,7 +56,7 @@ from protgnn.training.recipe import (
     window_of,
 )
 from protgnn.training.refine import idle_among, idle_prototypes, refine
-from protgnn.training.state import TrainingState, copy_of, optimizer_tensors, restore_optimizer
+from protgnn.training.state import TENSORBOARD, TrainingState, copy_of, optimizer_tensors, restore_optimizer
 
 SAVE_SECONDS = 1.0
 LOST_AT_MOST = 0.03
@@ -415,5 +416,5 @@ def _fabric(recipe: Recipe, folder: Path | None, state: TrainingState) -> Any:
     loggers: list[Any] = []
     if folder is not None and find_spec("tensorboard") is not None:
         purge = state.epoch + 1 if state.epoch else None
-        loggers.append(TensorBoardLogger(folder, name="tensorboard", version="", purge_step=purge))
-    return Fabric(accelerator=recipe.accelerator, devices=1, precision=recipe.precision, loggers=loggers)
+        loggers.append(TensorBoardLogger(folder, name=TENSORBOARD, version="", purge_step=purge))
+    return Fabric(accelerator=accelerator_of(recipe), devices=1, precision=recipe.precision, loggers=loggers)

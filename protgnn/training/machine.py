@@ -10,6 +10,12 @@ from protgnn.training.recipe import Recipe
 
 def check_machine(recipe: Recipe) -> None:
     """Refuse an accelerator that is not here, before anything is written or computed."""
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not there.get(recipe.accelerator, True):
-        raise ProtGNNError(f"Recipe key accelerator: this machine has no {recipe.accelerator}: use cpu or auto")
+    if recipe.accelerator == "cuda" and not torch.cuda.is_available():
+        raise ProtGNNError("Recipe key accelerator: this machine has no cuda: use cpu or auto")
+
+
+def accelerator_of(recipe: Recipe) -> str:
+    """Where to compute; ``auto`` is CUDA where it is there (other accelerators lack the sparse products we need)."""
+    if recipe.accelerator != "auto":
+        return recipe.accelerator
+    return "cuda" if torch.cuda.is_available() else "cpu"

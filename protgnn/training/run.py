@@ -37,7 +37,7 @@ from protgnn.training.build import build
 from protgnn.training.files import csv_text, remove_unfinished, sha256, write_bytes, write_json, write_text
 from protgnn.training.prototypes import PrototypeCard, Prototypes
 from protgnn.training.recipe import RETIRED, Recipe, make_recipe
-from protgnn.training.state import LOG_FILE, STATE_FILE, TrainingState
+from protgnn.training.state import LOG_FILE, STATE_FILE, TENSORBOARD, TrainingState
 from protgnn.version import VERSION
 
 RUN_FILE, MODEL_FILE, PROTOTYPE_FILE = "run.json", "model.safetensors", "prototypes.safetensors"
@@ -117,6 +117,15 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
     write_json(folder / RUN_FILE, {**content, "checksum": _checksum(content)})
     if model is not None:
         (folder / STATE_FILE).unlink(missing_ok=True)
+
+
+def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingState) -> None:
+    """Write a run that was trained elsewhere, if need be in the place of a finished one; others may still go on."""
+    if (folder / STATE_FILE).exists():
+        raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
+    write_run(folder, run, model, state)
+    (folder / REPORT_FILE).unlink(missing_ok=True)
+    shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
 
 
 def read_run(folder: Path) -> Run:
@@ -221,7 +230,7 @@ def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingStat
         raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
     if taken:
         (folder / STATE_FILE).unlink(missing_ok=True)
-        shutil.rmtree(folder / "tensorboard", ignore_errors=True)
+        shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
     write_run(folder, run)
     # What is left of a run that is replaced; the new one no longer names it.
     for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, REPORT_FILE):

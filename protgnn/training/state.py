@@ -17,7 +17,7 @@ from torch import Tensor
 from protgnn.errors import RunError
 from protgnn.training.files import csv_text, write_bytes, write_text
 
-STATE_FILE, LOG_FILE = "state.safetensors", "log.csv"
+STATE_FILE, LOG_FILE, TENSORBOARD = "state.safetensors", "log.csv", "tensorboard"
 STATE_VERSION = 4
 TENSORS = ("model", "average", "best", "learned", "optimizer")
 

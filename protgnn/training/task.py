@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from torch import nn
+
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.graphs.instances import Instances, NetworkInstances, Reach
 from protgnn.graphs.schema import Schema
@@ -18,10 +20,14 @@ NODES_PER_STEP = 64
 """Nodes or pairs per step where each brings its own sample of a network."""
 
 
-def recipe_for(recipe: Recipe, instances: Instances) -> Recipe:
+def recipe_for(recipe: Recipe, instances: Instances, encoder: nn.Module | None = None) -> Recipe:
     """The recipe with a readout for the targets that instances have and, for those of a network, how they are taken
-    out of it, so that a trained model does not depend on the size of the network it is used on."""
+    out of it, so that a trained model does not depend on the size of the network it is used on. An encoder of the
+    user's may know how many layers it has."""
     changes: dict[str, Any] = {}
+    layers = getattr(encoder, "num_layers", None)
+    if isinstance(layers, int):
+        changes["layers"] = layers
     fitting = READOUTS[instances.num_targets]
     if recipe.readout not in fitting:
         if not instances.num_targets or recipe.readout not in READOUTS[0]:

@@ -62,7 +62,7 @@ def train(
 ) -> Trained:
     """Train a model; the scores are those of the exported model on each part."""
     check_machine(recipe)
-    recipe = recipe_for(recipe, parts.train)
+    recipe = recipe_for(recipe, parts.train, encoder)
     parts, schema = parts.seen_by(recipe), parts.train.schema
     model = build(recipe, schema, encoder)
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
@@ -93,7 +93,7 @@ def train_in(
 ) -> tuple[GraphClassifier, Run]:
     """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
     check_machine(run.recipe)
-    run = replace(run, recipe=recipe_for(run.recipe, parts.train))
+    run = replace(run, recipe=recipe_for(run.recipe, parts.train, encoder))
     build(run.recipe, run.schema, encoder)  # what cannot be built is refused before anything is written
     before = begin(folder, run, resume, overwrite)
     trained = train(parts, run.recipe, encoder, on_epoch, before, folder)

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch_geometric.data import Batch, Data
 from torch_geometric.explain import Explainer, GNNExplainer
+from torch_geometric.explain.algorithm.utils import clear_masks, set_masks
 from torch_geometric.explain.metric import fidelity, groundtruth_metrics, unfaithfulness
 from torch_geometric.nn import GCN
 
@@ -179,6 +180,23 @@ def test_metrics_and_drawing_of_pyg_work(model, graphs, tmp_path):
     found.visualize_graph(str(tmp_path / "graph.png"), backend="networkx")
     assert (tmp_path / "graph.png").stat().st_size > 1000
     assert found.get_explanation_subgraph().num_nodes <= found.num_nodes
+
+
+@pytest.mark.parametrize("encoder", ["gcn", "pyg:GraphSAGE"])
+def test_a_hard_mask_that_keeps_one_direction_of_an_edge_keeps_the_edge(molecules, graphs, encoder):
+    recipe = make_recipe(encoder=encoder, hidden=16, prototypes=2, plus=True)
+    wrapped = PyGModule(build(recipe, molecules.graphs.schema), molecules.graphs.schema).eval()
+    for data in graphs[:5]:
+        one_way = (data.edge_index[0] < data.edge_index[1]) & (torch.arange(data.num_edges) % 3 > 0)
+        kept = {tuple(edge) for edge in data.edge_index[:, one_way].t().tolist()}
+        both = torch.tensor([(a, b) in kept or (b, a) in kept for a, b in data.edge_index.t().tolist()])
+        logits = []
+        for mask in (one_way, both):
+            set_masks(wrapped, mask.float(), data.edge_index, apply_sigmoid=False)
+            with torch.no_grad():
+                logits.append(wrapped(data.x, data.edge_index, edge_attr=data.edge_attr))
+        clear_masks(wrapped)
+        assert torch.equal(*logits)
 
 
 def test_explanations_can_be_compared_with_known_motifs():

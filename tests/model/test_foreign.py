@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch_geometric.nn.models import GAT, PNA, GraphSAGE
+from torch_geometric.nn import BatchNorm, LayerNorm, global_mean_pool
+from torch_geometric.nn.models import GAT, GCN, PNA, GraphSAGE
 
 import protgnn
 from protgnn.errors import ProtGNNError
@@ -12,6 +13,7 @@ from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.foreign import ForeignEncoder, pyg_encoder
 from protgnn.model.neighbours import Presence
+from protgnn.training.task import reach_of
 
 QUICK = {"epochs": 3, "hidden": 8, "head": "plain"}
 PROTOTYPES = {**QUICK, "head": "prototypes", "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2}
@@ -89,13 +91,13 @@ def test_a_single_node_trains(name):
     graph = GraphSet(
         torch.randn(1, 3), torch.zeros(2, 0, dtype=torch.int64), torch.tensor([0, 1]), torch.tensor([0, 0])
     )
-    encoder = pyg_encoder(name, 3, 8, 2, 0.0, 0).train()
+    encoder = pyg_encoder(name, 3, 8, 2, "batch", 0.0, 0).train()
     assert encoder(graph.batch()).isfinite().all()
 
 
 def test_an_unknown_pyg_model_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match=r"GraphSAGE.*\(got 'Sage'\)"):
-        pyg_encoder("Sage", 3, 8, 2, 0.0, 0)
+        pyg_encoder("Sage", 3, 8, 2, "batch", 0.0, 0)
 
 
 def test_absent_parts_are_cut_out_for_a_foreign_encoder_and_never_masked(molecules):
@@ -105,3 +107,45 @@ def test_absent_parts_are_cut_out_for_a_foreign_encoder_and_never_masked(molecul
     with pytest.raises(ValueError, match="cut out for a foreign encoder"):
         encoder(graphs.batch(), Presence(node.float()))
     assert len(encoder(cut(graphs, torch.arange(len(graphs)), node).batch())) == int(node.sum())
+
+
+@pytest.mark.parametrize("norm", ["layer_norm", "graph_norm", "pair_norm", "instance_norm"])
+def test_norms_over_a_graph_do_not_see_what_else_is_in_the_batch(molecules, norm):
+    module = GCN(molecules.graphs.num_features, 8, 3, norm=norm)
+    model = protgnn.ProtGNNClassifier(encoder=module, settings=PROTOTYPES).fit(molecules.train)
+    assert model.run_.scores["valid"]["prototype_error"] <= 1e-5
+    together = model.predict_logits(molecules.test)
+    alone = np.concatenate([model.predict_logits(graph) for graph in molecules.test])
+    np.testing.assert_allclose(together, alone, atol=1e-4)
+
+
+def test_the_norm_of_a_recipe_reaches_a_pyg_model():
+    kinds = {"batch": BatchNorm, "layer": LayerNorm, "none": ()}
+    for norm, kind in kinds.items():
+        parts = list(pyg_encoder("GraphSAGE", 3, 8, 2, norm, 0.0, 0).modules())
+        assert any(isinstance(part, kind) for part in parts) == (norm != "none")
+        assert not any(isinstance(part, BatchNorm | LayerNorm) and not isinstance(part, kind) for part in parts)
+    layered, x = pyg_encoder("GraphSAGE", 3, 8, 2, "layer", 0.0, 0), torch.randn(4, 8)
+    norm = next(part for part in layered.modules() if isinstance(part, LayerNorm))
+    torch.testing.assert_close(norm(x)[:1], norm(x[:1]))  # of each node, not of the graph
+
+
+def test_a_module_that_pools_by_itself_is_told_not_to(molecules):
+    class Pooling(nn.Module):
+        out_channels = 8
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = sage(molecules.graphs)
+
+        def forward(self, x, edge_index, batch):
+            return global_mean_pool(self.inner(x, edge_index), batch)
+
+    with pytest.raises(ProtGNNError, match=r"for each of \d+ nodes .*leave pooling to the readout"):
+        protgnn.ProtGNNClassifier(encoder=Pooling(), settings=QUICK).fit(molecules.train)
+
+
+def test_a_module_that_knows_its_layers_is_believed(molecules):
+    deep = GraphSAGE(molecules.graphs.num_features, 8, 5)
+    model = protgnn.ProtGNNClassifier(encoder=deep, settings=QUICK).fit(molecules.train)
+    assert model.run_.recipe.layers == 5 and reach_of(model.run_.recipe).hops == 6

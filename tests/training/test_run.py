@@ -251,3 +251,15 @@ def test_replacing_a_run_leaves_no_report_of_the_old_one(molecules, tmp_path):
     (tmp_path / "run" / "report.html").write_text("of the old run")
     train_in(tmp_path / "run", parts, run, overwrite=True)
     assert not (tmp_path / "run" / "report.html").exists()
+
+
+def test_saving_replaces_a_finished_run_whole_and_leaves_one_that_may_go_on(molecules, copy, tmp_path):
+    model = protgnn.ProtGNNClassifier(settings={"epochs": 1, "hidden": 8, "head": "plain"}).fit(molecules.train)
+    (copy / "report.html").write_text("of another model")
+    model.save(copy)
+    assert not (copy / "report.html").exists() and not (copy / "tensorboard").exists()
+    assert read_run(copy).recipe == model.run_.recipe
+    (copy / "state.safetensors").write_bytes(b"hours of work")
+    with pytest.raises(RunError, match="did not finish"):
+        model.save(copy)
+    assert (copy / "state.safetensors").read_bytes() == b"hours of work"
