@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -240,7 +241,7 @@ def predict(
         err.print(f"{len(rows)} predictions written to {output}", markup=False, soft_wrap=True)
     strange = sum(row.get("familiar") == "no" for row in rows)
     if strange:
-        say(f"{strange} of {len(rows)} are unlike anything in the training data; the column `familiar` says which")
+        say(f"{strange} of {len(rows)} are unlike anything the model knows; the column `familiar` says which")
     unseen = unseen_among(graphs, made)
     if unseen:
         say(unseen)
@@ -422,7 +423,10 @@ def _reasoning(
         raise ProtGNNError(f"{source} has {len(graphs)} rows: choose --row from 0 to {len(graphs) - 1} (got {row})")
     graph = graphs[row]
     unseen = tuple(unseen_kinds(graph, run)) if isinstance(graph, GraphSet) else ()
-    return reason(model, graph, Known.of(run, train), unseen, evidence)[0]
+    if evidence == "search" and run.recipe.plus:
+        say("a ProtGNN+ has evidence of its own, which is what is shown: --evidence search is for a ProtGNN")
+    why = reason(model, graph, Known.of(run, train), unseen, evidence)[0]
+    return replace(why, among=graphs, number=row)
 
 
 def _write_report(folder: Path, data: str | None, output: Path | None, options: dict[str, Any]) -> Path:

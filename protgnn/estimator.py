@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,12 @@ from torch import nn
 
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.reasoning import Known, Reasoning, explain
+from protgnn.explain.unseen import unseen_notes
 from protgnn.graphs.checks import check
+from protgnn.graphs.datasets import Dataset
 from protgnn.graphs.instances import Instances, NetworkInstances
+from protgnn.graphs.molecules import from_smiles
+from protgnn.graphs.network_datasets import NetworkDataset
 from protgnn.graphs.new_input import conform, conform_network
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
@@ -38,8 +42,9 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``plus``
     makes it ProtGNN+, which classifies from the part of a graph most like each prototype; ``recipe`` is default or
     paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
-    :class:`~protgnn.graphs.packed.GraphSet` or a list of PyG ``Data``, or instead of graphs there are nodes or pairs of
-    a network, :class:`~protgnn.graphs.instances.NetworkInstances`, as in ``protgnn.load("ba-shapes").train``.
+    :class:`~protgnn.graphs.packed.GraphSet`, a list of PyG ``Data`` or of SMILES, or instead of graphs there are nodes
+    or pairs of a network, :class:`~protgnn.graphs.instances.NetworkInstances`, as in
+    ``protgnn.load("ba-shapes").train``.
     """
 
     def __init__(
@@ -67,6 +72,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         name, module = ("custom", self.encoder) if isinstance(self.encoder, nn.Module) else (self.encoder, None)
         settings = self.settings or {}
+        if not isinstance(settings, Mapping):
+            raise ProtGNNError(f"Expected `settings` to be a dictionary of recipe keys (got {settings!r})")
         for key in {"encoder", "plus", "seed"} & set(settings):
             raise ProtGNNError(f"Expected `{key}` as a parameter of its own (got it in `settings`)")
         recipe = make_recipe(self.recipe, encoder=name, plus=self.plus, seed=self.seed, **settings)
@@ -84,6 +91,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scores=trained.scores,
             prototypes=trained.prototypes,
             labels=None if y is None else self.classes_.tolist(),
+            seen=trained.seen,
         )
         return self
 
@@ -97,6 +105,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _hold_out(self, graphs: Labelled) -> tuple[Labelled, Labelled]:
         assert graphs.y is not None
+        if not 0 < self.validation_fraction < 1:
+            raise ProtGNNError(f"Expected validation_fraction between 0 and 1 (got {self.validation_fraction})")
         members = np.arange(len(graphs))
         kept, held = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
@@ -132,6 +142,9 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Why each graph is predicted to be what it is: one reasoning for one graph, a list for several."""
         new = self._new(graphs)
         found = explain(self.model_, new, Known.of(self.run_))
+        if isinstance(new, GraphSet):
+            notes = unseen_notes(new, self.run_)
+            found = [replace(why, notes=notes.get(why.number, ())) for why in found]
         return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -168,6 +181,12 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _packed(graphs: Any) -> Labelled:
     if isinstance(graphs, GraphSet | NetworkInstances):
         return graphs
+    if isinstance(graphs, Dataset | NetworkDataset):
+        raise DataError("Expected graphs (got a dataset with its parts): give data.train, data.test or data.graphs")
+    if isinstance(graphs, str):
+        return from_smiles([graphs])
+    if isinstance(graphs, Sequence | np.ndarray) and len(graphs) and all(isinstance(graph, str) for graph in graphs):
+        return from_smiles(list(graphs))
     if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
         return GraphSet.concatenate(list(graphs))
     return GraphSet.from_pyg(graphs)
@@ -194,6 +213,8 @@ def _labelled(graphs: Any, y: Any) -> tuple[Labelled, np.ndarray]:
         packed = _checked(packed, training=True)
         return packed, np.arange(packed.schema.num_classes)
     labels = np.asarray(y)
+    if not labels.ndim:
+        raise DataError(f"Expected a list of labels (got {y!r})")
     if len(labels) != len(packed):
         raise DataError(f"Expected a label for each of {len(packed)} graphs (got {len(labels)})")
     try:

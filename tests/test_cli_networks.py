@@ -77,6 +77,15 @@ def test_links_are_learned_with_a_gcn_unless_another_encoder_is_chosen(protgnn_c
     assert json.loads((tmp_path / "other" / "run.json").read_text())["recipe"]["encoder"] == "gin"
 
 
+def test_a_network_whose_label_has_another_name_says_why_links_are_predicted(protgnn_command, network, tmp_path):
+    folder = write_network(tmp_path / "users")
+    (folder / "nodes.csv").write_text((folder / "nodes.csv").read_text().replace("label", "topic", 1))
+    shown = protgnn_command("data", "show", folder)
+    assert "No node has a label, so links are predicted" in shown.out and "--label" in shown.out
+    for arguments in ((folder, "--label", "topic"), (folder, "--task", "links"), (network,)):
+        assert "so links are predicted" not in protgnn_command("data", "show", *arguments).out
+
+
 def test_a_run_on_nodes_is_scored_on_its_test_nodes(protgnn_command, node_run):
     done = protgnn_command("evaluate", node_run)
     assert done.status == 0 and "12 held-out test nodes" in done.out

@@ -177,8 +177,21 @@ def test_wrong_labels_and_graphs_are_refused(quick, molecules):
         quick.fit(molecules.train, np.zeros(len(molecules.train), dtype=int))
     with pytest.raises(DataError, match="Expected labelled validation graphs"):
         quick.fit(molecules.train, validation=unlabelled)
-    with pytest.raises(DataError, match="torch_geometric Data at graph 0"):
-        quick.fit(["CCO"])
+    with pytest.raises(DataError, match=r"torch_geometric Data at graph 0 \(got int"):
+        quick.fit([1])
+    with pytest.raises(DataError, match="a list of labels"):
+        quick.fit(molecules.train, 1)
+    with pytest.raises(DataError, match=r"data\.train"):
+        quick.fit(molecules)
+    with pytest.raises(ProtGNNError, match="a dictionary of recipe keys"):
+        protgnn.ProtGNNClassifier(settings=[1]).fit(molecules.train)
+    with pytest.raises(ProtGNNError, match="validation_fraction between 0 and 1"):
+        protgnn.ProtGNNClassifier(validation_fraction=-1).fit(molecules.train)
+    worded = molecules.train[:3].to_pyg()
+    for graph in worded:
+        graph.y = "low"
+    with pytest.raises(DataError, match=r"Graph 0 has the `y` 'low', which is no number.*to `fit`"):
+        quick.fit(worded)
     quick.fit(molecules.train)
     with pytest.raises(DataError, match="labelled graphs to score on"):
         quick.score(unlabelled)
@@ -198,3 +211,19 @@ def test_the_estimator_explains_what_it_predicts(molecules):
     np.testing.assert_allclose(why.logits, model.predict_logits(molecules.test[0])[0], atol=1e-5)
     assert str(why).startswith(molecules.test.names[0]) and "sum" in str(why)
     assert len(model.explain(molecules.test)) == len(molecules.test)
+
+
+def test_molecules_may_be_given_as_smiles(quick, molecules):
+    names = list(molecules.train.names)
+    quick.fit(names, molecules.train.y.numpy())
+    expected = quick.predict_logits(molecules.test)
+    np.testing.assert_array_equal(quick.predict_logits(list(molecules.test.names)), expected)
+    np.testing.assert_allclose(quick.predict_logits(molecules.test.names[0]), expected[:1], atol=1e-5)
+    with pytest.raises(DataError, match="Molecule 1: RDKit cannot read"):
+        quick.predict(["CCO", "nonsense"])
+
+
+def test_data_says_in_a_line_what_it_is(molecules):
+    for shown in map(repr, (molecules, molecules.train, protgnn.load("ba-shapes"), protgnn.load("ba-shapes").train)):
+        assert len(shown.splitlines()) == 1 and len(shown) < 200
+    assert repr(molecules.train).startswith("GraphSet(72 molecules, ")

@@ -51,6 +51,11 @@ def test_a_link_is_followed_and_a_pipe_written_to(tmp_path):
     write_text(pipe, "through")
     reader.join(timeout=10)
     assert heard == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
+    out, into = os.pipe()
+    write_text(Path(f"/dev/fd/{into}"), "this way too")  # as /dev/stdout before a pipe
+    os.close(into)
+    with open(out) as file:
+        assert file.read() == "this way too"
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])
@@ -74,6 +79,16 @@ def test_a_file_that_numbers_its_classes_otherwise_is_scored_by_their_names(prot
     assert named["accuracy"] > 0.5
     strange = graphs_file(tmp_path / "strange.jsonl", header, (0, 2))
     assert "'star' is unknown to the model" in protgnn_command("evaluate", tmp_path / "run", strange).err
+
+
+def test_a_graph_without_a_name_is_called_by_its_row(protgnn_command, tmp_path):
+    made = graphs_file(tmp_path / "made.jsonl", None, ("ring", "chain"))
+    few = [*TINY[:4], "--set", "prototypes=1", "--set", "anchored_epochs=0", "--set", "search_iterations=1"]
+    assert protgnn_command("train", made, "--out", tmp_path / "run", *few).status == 0
+    for source in ("test", made):
+        told = json.loads(protgnn_command("explain", tmp_path / "run", source, "--row", 3, "--json").out)
+        shown = protgnn_command("explain", tmp_path / "run", source, "--row", 3).out
+        assert shown.startswith("graph 3: ") and ("right" in shown) == (told["truth"] == told["predicted"])
 
 
 def test_labels_of_something_else_do_not_stand_in_the_way_of_predictions(protgnn_command, molecules_csv, tmp_path):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from pathlib import Path
 
 from protgnn.draw.lettering import write
 from protgnn.draw.picture import svg
@@ -12,18 +10,6 @@ from protgnn.draw.theme import Theme
 
 _WIDTH, _HEIGHT = 440.0, 240.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 16.0, 34.0, 36.0
-
-
-def read_log(path: Path) -> dict[str, list[float]]:
-    """The columns of a run's log, one number per epoch; what is no number is not a number."""
-    columns: dict[str, list[float]] = {}
-    if not path.is_file():
-        return columns
-    with path.open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            for name, cell in row.items():
-                columns.setdefault(str(name), []).append(_number(cell))
-    return columns
 
 
 def draw_curves(log: dict[str, list[float]], what: str, theme: Theme, best: int | None = None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from protgnn.draw.curves import draw_curves, read_log
+from protgnn.draw.curves import draw_curves
 from protgnn.draw.pages import reasoning_entry, render
 from protgnn.draw.picture import Sheet, svg
 from protgnn.draw.subjects import draw_input, draw_prototype
@@ -16,8 +16,7 @@ from protgnn.errors import ProtGNNError
 from protgnn.explain.reasoning import Known, Reasoning, explain
 from protgnn.graphs.instances import Instances
 from protgnn.model.classifier import GraphClassifier
-from protgnn.training.run import Run
-from protgnn.training.state import LOG_FILE
+from protgnn.training.run import Run, read_rows
 from protgnn.training.task import noun
 from protgnn.version import VERSION
 
@@ -62,7 +61,8 @@ def report_page(
     labelled = bool(reasons) and reasons[0].truth is not None
     shelves = galleries(reasons) if reasons else []
     opened = {why.number: f"why-{shelf.key}-{why.number}" for shelf in shelves for why in shelf.chosen}
-    log = read_log(folder / LOG_FILE)
+    rows = read_rows(folder)
+    log = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
     best = run.scores.get("best_epoch")
     content = {
         "title": folder.resolve().name,

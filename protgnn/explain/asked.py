@@ -65,6 +65,8 @@ def asked(
         return seen_by(run.recipe, found)
     if path is None and source.lower() in {entry.name for entry in catalogue()}:
         return seen_by(run.recipe, _of_dataset(run, source, labels))
+    if path is None:
+        source = source.strip()
     if path is None and targets and run.data is not None:
         data = own_data(run)
         if isinstance(data, NetworkDataset):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 EvidenceFrom = Literal["model", "search"]
 
-UNFAMILIAR = "nothing like this in the training data"
+UNFAMILIAR = "unlike anything the model knows"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 _WIDTH = 110
 _UNBOUNDED = 10_000
 _NEGLIGIBLE = 0.02  # rows whose share of the largest is less than this are added up in one line
+_OPPOSED = 0.1  # of what speaks most for a prediction: from here on what speaks against it is named
 _FEWEST, _MOST = 3, 10
+
+
+SEEN = {0: "the whole graph", 1: "what is around the node", 2: "what is around the two nodes"}
+"""What is compared where there is no evidence, by the number of target nodes."""
 
 
 class ReasoningTable:
@@ -37,7 +42,8 @@ class ReasoningTable:
         for warning in warnings(self.why):
             yield Text(f"! {warning}", style="bold yellow")
         if not self.with_evidence:
-            yield Text("each row compares the whole graph with a prototype", style="dim")
+            seen = SEEN[0 if self.why.among is None else self.why.among.num_targets]
+            yield Text(f"each row compares {seen} with a prototype", style="dim")
         together = self._table(looks=True, sums=True)
         wanted = Measurement.get(console, options.update(max_width=_UNBOUNDED), together).maximum
         if wanted <= options.max_width:
@@ -117,12 +123,15 @@ def unfamiliar(why: Reasoning) -> str:
 
 
 def difference(why: Reasoning) -> str:
-    """The margin, and which rows made it."""
+    """The margin, which rows speak most for it and, where it matters, which one speaks most against it."""
     names, second = why.class_names, why.runner_up
     made = [row for row in why.decisive() if why.gain(row) > _NEGLIGIBLE * max(why.margin, 1e-9)][:3]
     text = f"{names[why.predicted]} is ahead of {names[second]} by {why.margin:.2f}"
     if made:
-        text += ", most of it from " + ", ".join(_named(why, row) for row in made)
+        text += ": most for it is " + ", ".join(_named(why, row) for row in made)
+        against = min(why.rows, key=why.gain)
+        if why.gain(against) < -_OPPOSED * why.gain(made[0]):
+            text += f"; most against it is {_named(why, against)}"
     return text
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from protgnn.errors import ProtGNNError
 from protgnn.explain.chemistry import molecule_of
-from protgnn.explain.own_data import own_part
 from protgnn.graphs.instances import Instances
 from protgnn.graphs.packed import GraphSet
 from protgnn.training.run import Run
@@ -20,6 +18,12 @@ def unseen_kinds(graph: GraphSet, run: Run) -> list[str]:
     ]
 
 
+def unseen_notes(graphs: GraphSet, run: Run) -> dict[int, tuple[str, ...]]:
+    """These sentences by the number of the molecule, for those that have such elements."""
+    columns = _unseen_columns(graphs, run)
+    return {row: tuple(unseen_kinds(graphs[row], run)) for row in _rows_with(columns, graphs)} if columns else {}
+
+
 def unseen_among(graphs: Instances, run: Run) -> str | None:
     """One sentence on all molecules that have such elements, nothing where none has."""
     if not isinstance(graphs, GraphSet):
@@ -27,36 +31,32 @@ def unseen_among(graphs: Instances, run: Run) -> str | None:
     columns = _unseen_columns(graphs, run)
     if not columns:
         return None
-    owner = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
-    rows = sorted(set(owner[graphs.x[:, columns].any(1)].tolist()))
+    rows = _rows_with(columns, graphs)
     listed = ", ".join(map(str, rows[:10])) + (", …" if len(rows) > 10 else "")
     return f"{len(rows)} of {len(graphs)} contain elements that no training molecule contains: row {listed}"
+
+
+def _rows_with(columns: list[int], graphs: GraphSet) -> list[int]:
+    owner = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
+    return sorted(set(owner[graphs.x[:, columns].any(1)].tolist()))
 
 
 def _unseen_columns(graphs: GraphSet, run: Run) -> list[int]:
     """The columns of elements that occur in these molecules and not in the training part.
 
-    Prototypes are training graphs, so what they contain needs no further check: the training data is only read again
-    for an element that none of them has.
+    A run remembers what its training part had; one that was written before it did says nothing.
     """
     schema = graphs.schema
-    if schema.kind != "molecule":
+    if schema.kind != "molecule" or run.seen is None:
         return []
     given = schema.featurizer != "molecule"
-    used = [
+    return [
         column
         for column in schema.kinds
-        if (given or schema.node_features[column].startswith("element=")) and bool(graphs.x[:, column].any())
+        if (given or schema.node_features[column].startswith("element="))
+        and column not in run.seen
+        and bool(graphs.x[:, column].any())
     ]
-    if run.prototypes is not None:
-        used = [column for column in used if not bool(run.prototypes.subgraphs.x[:, column].any())]
-    if not used:
-        return []
-    try:
-        trained = own_part(run, "train").apart()
-    except ProtGNNError:
-        return []  # without the training data there is nothing to compare with, and familiarity still warns
-    return [column for column in used if not bool(trained.x[:, column].any())]
 
 
 def _atoms(graph: GraphSet, column: int) -> str:

@@ -58,6 +58,10 @@ class Dataset:
     chosen_split: Split | None = None
     standard_split: bool = False
 
+    def __repr__(self) -> str:
+        """In a line: tensors would fill the screen."""
+        return f"Dataset({self.name!r}, {self.graphs!r})"
+
     @property
     def schema(self) -> Schema:
         """What a model of this data must remember."""

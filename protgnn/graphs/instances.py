@@ -108,6 +108,10 @@ class NetworkInstances:
         """The pairs of a part of a link task."""
         return cls(part.network, part.pairs, part.y, part.network.schema)
 
+    def __repr__(self) -> str:
+        """In a line: tensors would fill the screen."""
+        return f"NetworkInstances({len(self)} {'nodes' if self.num_targets == 1 else 'pairs'} of {self.network!r})"
+
     def __len__(self) -> int:
         return len(self.targets)
 

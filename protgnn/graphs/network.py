@@ -43,6 +43,10 @@ class Network:
     schema: Schema = field(default_factory=Schema)
     directed: bool = False
 
+    def __repr__(self) -> str:
+        """In a line: tensors would fill the screen."""
+        return f"Network({len(self)} nodes, {self.num_edges} directed edges)"
+
     def __len__(self) -> int:
         return len(self.x)
 

@@ -47,6 +47,10 @@ class NetworkDataset:
     chosen_split: Split | None = None
     seed: int = 0
 
+    def __repr__(self) -> str:
+        """In a line: tensors would fill the screen."""
+        return f"NetworkDataset({self.name!r}, {self.network!r}, task={self.task!r})"
+
     @property
     def schema(self) -> Schema:
         """What a model of this data must remember: for links other classes than those of the nodes."""
@@ -142,7 +146,10 @@ def network_dataset(
     if task == "nodes" and not labelled:
         raise DataError(f"{name} has no labelled nodes to learn from: give a label column, or use --task links")
     asked: Task = task or ("nodes" if labelled else "links")
-    return NetworkDataset(name, data.network, asked, description, origin, data.given_split, data.notes)
+    notes = list(data.notes)
+    if asked != task and asked == "links":
+        notes.append("No node has a label, so links are predicted; to classify nodes, name their column with --label")
+    return NetworkDataset(name, data.network, asked, description, origin, data.given_split, notes)
 
 
 def read_network(path: Path, label: str | None = None, directed: bool = False, task: Task | None = None) -> NetworkData:

@@ -170,7 +170,7 @@ class _Table:
         """The column of that name, or else the first of a usual name; ``needed`` says what for, if it must exist."""
         header = list(self.columns)
         if name is not None:
-            named_column(self.path, header, name, option)
+            named_column(self.path, header, name, f"`{option}`")
             return name
         found = [column for word in usual for column in header if column.lower() == word]
         if not found and needed is not None:

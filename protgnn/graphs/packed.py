@@ -195,6 +195,12 @@ class GraphSet:
     outside: Tensor | None = None
     origin: Tensor | None = None
 
+    def __repr__(self) -> str:
+        """In a line: tensors would fill the screen."""
+        counts = f"{len(self)} {self.schema.kind}s, {len(self.x)} nodes, {self.edge_index.shape[1]} directed edges"
+        named = f", classes {', '.join(self.schema.class_names)}" if self.schema.class_names else ""
+        return f"GraphSet({counts}{named})"
+
     def __len__(self) -> int:
         return len(self.node_ptr) - 1
 

@@ -24,7 +24,9 @@ def pack(graphs: Sequence[Data] | Data, schema: Schema | None = None) -> GraphSe
         raise DataError("Expected at least one graph (got an empty list)")
     for number, item in enumerate(items):
         if not isinstance(item, Data):
-            raise DataError(f"Expected a torch_geometric Data at graph {number} (got {type(item).__name__})")
+            raise DataError(
+                f"Expected SMILES, a GraphSet or a torch_geometric Data at graph {number} (got {type(item).__name__})"
+            )
         if item.x is None:
             raise DataError(f"Graph {number} has no node features: set `x`, or add some with a PyG transform")
         if item.edge_index is None:
@@ -90,7 +92,18 @@ def _given(items: list[Data], name: str) -> list[object] | None:
 
 def _tensors(items: list[Data], name: str) -> list[Tensor] | None:
     values = _given(items, name)
-    return None if values is None else [torch.as_tensor(value) for value in values]
+    if values is None:
+        return None
+    found = []
+    for number, value in enumerate(values):
+        try:
+            found.append(torch.as_tensor(value))
+        except (TypeError, ValueError, RuntimeError):
+            raise DataError(
+                f"Graph {number} has the `{name}` {str(value)[:40]!r}, which is no number: give numbers"
+                + (", or the labels to `fit` as a list of their own" if name == "y" else "")
+            ) from None
+    return found
 
 
 def _table(items: list[Data], name: str) -> Tensor | None:

@@ -13,7 +13,7 @@ from torch import Tensor
 from protgnn.errors import DataError
 from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
 from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.tables import listed, named_column, read_table, unique_column
+from protgnn.graphs.tables import listed, named_column, option, read_table, unique_column
 from protgnn.graphs.text_files import read_text
 
 _SHOWN = 5  # skipped rows named in a note
@@ -45,12 +45,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Rows:
-    """All rows of a file, and whether their labels stand in a column that is surely one of labels."""
+    """All rows of a file, whether their labels stand in a column that is surely one of labels, and notes on that."""
 
     path: Path
     rows: list[Row]
     labelled: bool = False
     surely: bool = False
+    notes: tuple[str, ...] = ()
 
     def sound(
         self, read: Callable[[str], Read | None], fault: Callable[[str], str], skip_bad: bool
@@ -77,10 +78,13 @@ class Rows:
             raise DataError(
                 f"{self.path}: none of its {total} rows can be used: check that the right columns were chosen"
             )
-        return kept, found, [skipped(self.path, "rows", len(self.rows), bad)] if bad else []
+        return kept, found, [*self.notes, *([skipped(self.path, "rows", len(self.rows), bad)] if bad else [])]
 
-    def classes(self, kept: Sequence[Row], classes: tuple[str, ...] | None) -> tuple[Tensor | None, tuple[str, ...]]:
-        """Classes ``[G]`` of the rows that are kept, and their names; with ``classes`` they must be among those."""
+    def classes(
+        self, kept: Sequence[Row], classes: tuple[str, ...] | None, notes: list[str]
+    ) -> tuple[Tensor | None, tuple[str, ...]]:
+        """Classes ``[G]`` of the rows that are kept, and their names; with ``classes`` they must be among those.
+        ``notes`` gets one where numbers are taken for them."""
         texts = [row.label or "" for row in kept]
 
         def where(place: int) -> str:
@@ -92,11 +96,16 @@ class Rows:
         if not self.labelled or any(map(is_missing, texts)):
             return None, names
         try:
-            return to_known_classes(texts, names, where), names
+            y = to_known_classes(texts, names, where)
         except DataError:
             if self.surely:
                 raise
             return None, names  # it was only a guess that this column holds labels
+        if not {text.strip() for text in texts} & set(names) and not names[0].lstrip("-").isdecimal():
+            taken = sorted({(int(number), names[int(number)]) for number in y})
+            said = ", ".join(f"{number} as {name}" for number, name in taken)
+            notes.append(f"The labels of {self.path.name} are numbers, and were taken for classes of the model: {said}")
+        return y, names
 
 
 def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
@@ -105,14 +114,21 @@ def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
 
 
 def csv_rows(path: Path, kind: RawKind, column: str | None, label: str | None, labels: Labels) -> Rows:
-    """The rows of a CSV; ``column`` and ``label`` name its columns, and without them they are guessed."""
+    """The rows of a CSV, but for empty ones; ``column`` and ``label`` name its columns, and without them they are
+    guessed."""
     header, body = read_table(path)
     text_at, needed = _text_column(path, header, kind, column), labels == "needed"
     label_at = None if labels == "ignored" else _label_column(path, header, text_at, label, needed)
-    rows = [_row(line, cells, len(header), text_at, label_at, needed) for line, cells in body]
+    rows = [
+        _row(line, cells, len(header), text_at, label_at, needed) for line, cells in body if any(map(str.strip, cells))
+    ]
+    if not rows:
+        raise DataError(f"{path} has a header ({', '.join(header)}) but no rows: add some")
     labelled = label_at is not None
     surely = needed or label is not None or (labelled and header[label_at or 0].strip().lower() in LABEL_COLUMNS)
-    return Rows(path, rows, labelled, surely)
+    guessed = label is None and label_at is not None and len(header) > 2
+    notes = (f"The labels of {path.name} are those of its column {header[label_at or 0]!r}",) if guessed else ()
+    return Rows(path, rows, labelled, surely, notes)
 
 
 def line_rows(path: Path, kind: RawKind) -> Rows:
@@ -127,7 +143,7 @@ def chosen_kind(path: Path, columns: Mapping[RawKind, str | None]) -> RawKind:
     """Which kind of raw input a CSV holds: that whose column a user names, or the first whose column can be guessed."""
     named = [kind for kind, column in columns.items() if column is not None]
     if len(named) > 1:
-        raise DataError(f"{path}: choose the column with one of {' or '.join(f'`{kind.option}`' for kind in named)}")
+        raise DataError(f"{path}: choose the column with one of {' or '.join(option(kind.option) for kind in named)}")
     if named:
         return named[0]
     header = read_table(path)[0]
@@ -137,7 +153,7 @@ def chosen_kind(path: Path, columns: Mapping[RawKind, str | None]) -> RawKind:
     raise DataError(
         f"{path} line 1: which column holds the {' or '.join(kind.what for kind in columns)}? Expected a header with a "
         f"column {' or '.join(f'`{kind.columns[0]}`' for kind in columns)} (got the columns {listed(header)}): "
-        f"choose one with {' or '.join(f'`{kind.option}`' for kind in columns)}"
+        f"choose one with {' or '.join(option(kind.option) for kind in columns)}"
     )
 
 
@@ -150,20 +166,20 @@ def skipped(path: Path, what: str, total: int, bad: Sequence[int]) -> str:
 
 def _text_column(path: Path, header: list[str], kind: RawKind, name: str | None) -> int:
     if name is not None:
-        return named_column(path, header, name, kind.option)
+        return named_column(path, header, name, option(kind.option))
     for known in kind.columns:
         found = [column for column in header if column.lower() == known]
         if found:
             return unique_column(path, header, found[0])
     raise DataError(
         f"{path} line 1: which column holds the {kind.what}? Expected a header with a column `{kind.columns[0]}` "
-        f"(got the columns {listed(header)}): choose one with `{kind.option}`"
+        f"(got the columns {listed(header)}): choose one with {option(kind.option)}"
     )
 
 
 def _label_column(path: Path, header: list[str], text_at: int, name: str | None, required: bool) -> int | None:
     if name is not None:
-        return named_column(path, header, name, "label")
+        return named_column(path, header, name, option("label"))
     others = [column for place, column in enumerate(header) if place != text_at]
     found = [column for column in others if column.lower() in LABEL_COLUMNS]
     if len(set(found)) == 1:
@@ -178,13 +194,12 @@ def _label_column(path: Path, header: list[str], text_at: int, name: str | None,
             "learn from: add a column `label`"
         )
     raise DataError(
-        f"{path} line 1: which column holds the label? Its columns are {listed(header)}: choose one with `label`"
+        f"{path} line 1: which column holds the label? Its columns are {listed(header)}: "
+        f"choose one with {option('label')}"
     )
 
 
 def _row(line: int, cells: list[str], width: int, text_at: int, label_at: int | None, label_needed: bool) -> Row:
-    if not any(cell.strip() for cell in cells):
-        return Row(line, "", fault="the row is empty")
     if len(cells) != width:
         return Row(line, "", fault=f"expected {width} cells as in the header (got {len(cells)})")
     label = None if label_at is None else cells[label_at]

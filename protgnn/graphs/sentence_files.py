@@ -34,7 +34,7 @@ def read_csv(
     """
     rows = csv_rows(Path(path), TEXT, text, label, "needed" if classes is None else labels)
     kept, texts, notes = rows.sound(_sound, _fault, skip_bad)
-    y, names = rows.classes(kept, classes)
+    y, names = rows.classes(kept, classes, notes)
     return on_lines(from_sentences(parse_sentences(texts), y, names), (row.line for row in kept)), notes
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,9 +38,28 @@ def read_csv(
     rows = csv_rows(Path(path), SMILES, smiles, label, "needed" if classes is None else labels)
     with quiet():
         kept, mols, notes = rows.sound(parse, _fault, skip_bad)
-    y, names = rows.classes(kept, classes)
+    y, names = rows.classes(kept, classes, notes)
+    if classes is None and y is not None:
+        notes += _repeated(mols, y.tolist())
     graphs = from_molecules(mols, [row.text for row in kept], y, names, truth)
     return on_lines(graphs, (row.line for row in kept)), notes
+
+
+def _repeated(mols: Sequence[Mol], labels: Sequence[int]) -> list[str]:
+    """A note on molecules that occur more than once, however they are written."""
+    from rdkit.Chem import MolToSmiles
+
+    found: dict[str, list[int]] = {}
+    for mol, label in zip(mols, labels, strict=True):
+        found.setdefault(MolToSmiles(mol), []).append(label)
+    several = [one for one in found.values() if len(one) > 1]
+    if not several:
+        return []
+    disputed = sum(len(set(one)) > 1 for one in several)
+    return [
+        f"{len(several)} molecules occur more than once ({sum(map(len, several))} rows), "
+        f"{disputed or 'none'} of them with different labels: copies may be among both training and test molecules"
+    ]
 
 
 def read_smi(path: str | Path, skip_bad: bool = False) -> tuple[GraphSet, list[str]]:

@@ -22,11 +22,11 @@ def write_bytes(path: Path, content: bytes) -> None:
 
     A link is followed; a pipe or a device, which cannot be replaced, is written to.
     """
-    path = Path(os.path.realpath(path))
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_bytes(content)
             return
+        path = Path(os.path.realpath(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_UNFINISHED)
     except OSError as error:

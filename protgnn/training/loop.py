@@ -216,7 +216,8 @@ class _Training:
             loss, accuracy = self._train_epoch(optimizer)
             if not math.isfinite(loss):
                 raise ProtGNNError(
-                    f"The loss of epoch {state.epoch} is not a number: try a smaller lr than {recipe.lr}"
+                    f"The loss of epoch {state.epoch} is not a number: try a smaller lr than {recipe.lr}, and features "
+                    "that are no larger than some tens"
                 )
             if self.anchors is not None:
                 self._onto(self.anchors)

@@ -67,6 +67,8 @@ class Run:
     prototypes: Prototypes | None = None
     labels: list[Any] | None = None
     """What the estimator's user calls the classes, where other than 0, 1, 2, …"""
+    seen: list[int] | None = None
+    """The columns of node features that were anything but zero in the training part."""
 
     def to_json(self) -> dict[str, Any]:
         parts = None
@@ -83,6 +85,7 @@ class Run:
             "prototypes": None if self.prototypes is None else [vars(card) for card in self.prototypes.cards],
             "split": parts,
             "labels": self.labels,
+            "seen": self.seen,
         }
 
     @classmethod
@@ -98,6 +101,7 @@ class Run:
             scores=content["scores"],
             prototypes=None if subgraphs is None else Prototypes(cards, subgraphs),
             labels=content["labels"],
+            seen=content.get("seen"),
         )
 
 
@@ -123,6 +127,8 @@ def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingStat
     """Write a run that was trained elsewhere, if need be in the place of a finished one; others may still go on."""
     if (folder / STATE_FILE).exists():
         raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
+        raise RunError(f"{folder} is not empty and not a run: choose another folder")
     write_run(folder, run, model, state)
     (folder / REPORT_FILE).unlink(missing_ok=True)
     shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
@@ -144,6 +150,8 @@ def read_run(folder: Path) -> Run:
         if claimed != _checksum(content):
             raise RunError(f"{path} was changed after it was written: restore it or train again")
         for name, expected in content["files"].items():
+            if name == LOG_FILE:  # the model does without; who wants its curves checks it
+                continue
             if not (folder / name).is_file():
                 raise RunError(f"{folder / name} is missing: restore it or train again")
             if sha256(folder / name) != expected:
@@ -182,17 +190,20 @@ def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphCla
 
 
 def read_rows(folder: Path) -> list[dict[str, float]]:
-    """How training went, an epoch in each row; none where the log was not kept."""
+    """How training went, an epoch in each row; none where the log was not kept, and an error where it was changed."""
     path = folder / LOG_FILE
     if not path.is_file():
         return []
     try:
+        sealed = json.loads((folder / RUN_FILE).read_bytes())["files"].get(LOG_FILE)
+        if sealed not in (None, sha256(path)):
+            raise ValueError("it was changed after it was written")
         with path.open(newline="", encoding="utf-8") as file:
             return [
                 {name: int(cell) if name == "epoch" else float(cell) for name, cell in row.items()}
                 for row in csv.DictReader(file)
             ]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunError(f"{path} is damaged ({error}): restore it, or remove it to do without curves") from None
 
 

@@ -106,12 +106,12 @@ class TrainingState:
                 numbers: dict[str, Any] = json.loads(metadata["state"])
                 tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             if numbers.pop("version") != STATE_VERSION:
-                raise RunError(f"{path} was written by another version: start again without --resume")
+                raise RunError(f"{path} was written by another version: start again with --overwrite")
             if metadata["checksum"] != _checksum(metadata["state"], tensors):
                 raise ValueError("it was changed after it was written")
             state = cls(**numbers)
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
-            raise RunError(f"{path} is damaged ({error}): start again without --resume") from None
+            raise RunError(f"{path} is damaged ({error}): start again with --overwrite") from None
         for key, tensor in tensors.items():
             part, _, name = key.partition("/")
             getattr(state, part)[name] = tensor

@@ -10,6 +10,7 @@ from typing import Any
 from torch import nn
 
 from protgnn.graphs.instances import Instances
+from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.schema import Schema
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
@@ -42,7 +43,8 @@ class Parts:
 class Trained:
     """A trained model, how training went, how good it is, and its prototypes if it has any.
 
-    ``recipe`` is what it was trained with, in which nothing is left to be chosen by the data.
+    ``recipe`` is what it was trained with, in which nothing is left to be chosen by the data, and ``seen`` are the
+    columns of node features that the training graphs had.
     """
 
     model: GraphClassifier
@@ -50,6 +52,7 @@ class Trained:
     state: TrainingState
     scores: dict[str, Any]
     prototypes: Prototypes | None
+    seen: list[int] | None = None
 
 
 def train(
@@ -79,7 +82,10 @@ def train(
     if recipe.plus and state.stage_start:
         scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
-    return Trained(model, recipe, state, scores, prototypes)
+    seen = None
+    if isinstance(parts.train, GraphSet):
+        seen = parts.train.x.any(0).nonzero().squeeze(1).tolist()
+    return Trained(model, recipe, state, scores, prototypes, seen)
 
 
 def train_in(
@@ -97,7 +103,7 @@ def train_in(
     build(run.recipe, run.schema, encoder)  # what cannot be built is refused before anything is written
     before = begin(folder, run, resume, overwrite)
     trained = train(parts, run.recipe, encoder, on_epoch, before, folder)
-    done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes)
+    done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes, seen=trained.seen)
     write_run(folder, done, trained.model, trained.state)
     return trained.model, done
 

@@ -71,7 +71,7 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
     for smiles, said in (("CC[Xe]", "atom 2 is Xe"), ("[Se]CC[Se]", "atoms 0, 3 are Se")):
         (note,) = unseen_kinds(conform(from_smiles([smiles]), run.schema), run)
         assert note.startswith(f"{said}, which no training molecule contains")
-    ended = protgnn_command("explain", prototype_run, "CC[Xe]")
+    ended = protgnn_command("explain", prototype_run, " CC[Xe] ")
     assert ended.status == 0 and "atom 2 is Xe" in ended.out
     told = json.loads(protgnn_command("explain", prototype_run, "CC[Xe]", "--json").out)
     assert any("Xe" in note for note in told["notes"])
@@ -84,6 +84,10 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
 def test_the_estimator_explains_and_saves(molecules, tmp_path):
     model = protgnn.ProtGNNClassifier(settings=FEW).fit(molecules.train, validation=molecules.valid)
     why = model.explain(molecules.test[0])
-    assert why.familiar is not None and why.known.shows[0] in str(why)
+    assert why.familiar is not None and why.known.shows[0] in str(why) and not why.notes
+    model.save(tmp_path / "run")
+    for one in (model, protgnn.ProtGNNClassifier.from_run(tmp_path / "run")):
+        usual, strange = one.explain(["CCO", "CC[Xe]"])
+        assert "atom 2 is Xe" in str(strange) and not usual.notes
     why.save(tmp_path / "why.svg")
     assert (tmp_path / "why.svg").read_text().startswith("<svg")

@@ -11,8 +11,8 @@ from rich.console import Console
 from protgnn.cli import main
 from protgnn.errors import ProtGNNError
 from protgnn.explain.fragments import describe_subgraph, fragment_smiles
-from protgnn.explain.reasoning import explain
-from protgnn.explain.terminal import chosen_rows
+from protgnn.explain.reasoning import Reasoning, Row, explain
+from protgnn.explain.terminal import chosen_rows, difference
 from protgnn.graphs.packed import GraphSet, offsets
 from protgnn.graphs.schema import Schema
 from protgnn.training.evaluate import predict_logits
@@ -119,3 +119,20 @@ def test_explaining_one_molecule_takes_two_seconds_at_the_most_beyond_importing(
         seconds.append(time.process_time() - start)
         assert not end.value.code
     assert seconds[1] <= 2
+
+
+def test_what_speaks_against_a_close_prediction_is_named_too():
+    def row(prototype: int, label: int, similarity: float) -> Row:
+        return Row(prototype, label, similarity, (1.0, 0.0) if label == 0 else (0.0, 1.0))
+
+    def told(*rows: Row) -> str:
+        logits = tuple(sum(one.contribution(label) for one in rows) for label in (0, 1))
+        return difference(Reasoning(None, ("low", "high"), logits, (0.5, 0.5), rows))
+
+    close = told(row(0, 0, 1.5), row(1, 0, 1.4), row(2, 1, 2.8))
+    assert close == (
+        "low is ahead of high by 0.10: most for it is prototype 0 +1.50, prototype 1 +1.40; "
+        "most against it is prototype 2 -2.80"
+    )
+    clear = told(row(0, 0, 1.5), row(1, 0, 1.4), row(2, 1, 0.1))
+    assert clear == "low is ahead of high by 2.80: most for it is prototype 0 +1.50, prototype 1 +1.40"

@@ -88,7 +88,35 @@ def test_a_smiles_that_cannot_be_read_is_refused_by_number(bad: str, capfd: pyte
 def test_a_csv_with_usual_columns_needs_no_options(tmp_path: Path) -> None:
     graphs, notes = read_csv(write(tmp_path / "m.csv", "id,SMILES,active\n1,CCO,yes\n2,CC,no\n3,CCC,no\n4,C,yes\n"))
     assert graphs.schema.class_names == ("no", "yes") and graphs.y.tolist() == [1, 0, 0, 1]
-    assert graphs.names == ("CCO", "CC", "CCC", "C") and notes == []
+    assert graphs.names == ("CCO", "CC", "CCC", "C")
+    assert notes == ["The labels of m.csv are those of its column 'active'"]
+
+
+def test_what_excel_leaves_in_a_csv_is_no_row(tmp_path: Path) -> None:
+    plain = read_csv(write(tmp_path / "m.csv", "smiles;label\nCCO;a\nCC;b\nCCC;a\nCCN;b\n"))[0]
+    odd = "\ufeffsep=;\r\nsmiles;label\r\nCCO;a\r\n;\r\nCC;b\r\n\r\nCCC;a\r\nCCN;b\r\n;\r\n;\r\n"
+    graphs, notes = read_csv(write(tmp_path / "odd.csv", odd))
+    assert graphs.names == plain.names and graphs.y.tolist() == plain.y.tolist() and notes == []
+    assert graphs.lines.tolist() == [3, 5, 7, 8]
+    with pytest.raises(DataError, match="no rows"):
+        read_csv(write(tmp_path / "empty.csv", "smiles;label\n;\n;\n"))
+
+
+def test_molecules_that_occur_more_than_once_are_told_however_they_are_written(tmp_path: Path) -> None:
+    text = "smiles,label\nCCO,a\nOCC,a\nCC,b\nC-C,a\nCCC,b\n"
+    _, notes = read_csv(write(tmp_path / "m.csv", text))
+    (note,) = notes
+    assert note.startswith("2 molecules occur more than once (4 rows), 1 of them with different labels")
+    assert read_csv(write(tmp_path / "m.csv", text), classes=("a", "b"))[1] == []
+
+
+def test_numbers_taken_for_the_classes_of_a_model_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.csv", "smiles,label\nCCO,1\nCC,0\n")
+    graphs, notes = read_csv(path, classes=("low", "medium", "high"))
+    assert graphs.y.tolist() == [1, 0] and "0 as low, 1 as medium" in notes[0]
+    assert read_csv(path, classes=("0", "1"))[1] == []
+    named = write(tmp_path / "n.csv", "smiles,label\nCCO,low\nCC,high\n")
+    assert read_csv(named, classes=("low", "medium", "high"))[1] == []
 
 
 @pytest.mark.parametrize(
@@ -129,7 +157,6 @@ BAD_ROWS = {
     "nan label": "CCC,NaN",
     "short row": "CCC",
     "long row": "CCC,1,2",
-    "blank row": "",
 }
 
 

@@ -27,11 +27,11 @@ def test_a_column_of_sentences_is_recognised_by_its_name(tmp_path, parser, colum
 def test_columns_may_be_named(tmp_path, parser):
     path = tmp_path / "a.csv"
     path.write_text(csv("said,mood"))
-    with pytest.raises(DataError, match=r"line 1: which column holds the SMILES or sentences\?.*`smiles` or `text`"):
+    with pytest.raises(DataError, match=r"line 1: which column holds the SMILES or sentences\?.*--smiles .*or --text"):
         protgnn.load(path)
     data = protgnn.load(path, text="said", label="mood")
     assert data.fingerprint() == protgnn.read_csv(path, text="said", label="mood").fingerprint()
-    with pytest.raises(DataError, match="with one of `smiles` or `text`"):
+    with pytest.raises(DataError, match=r"with one of --smiles .* or --text"):
         protgnn.load(path, smiles="said", text="said")
 
 
@@ -49,7 +49,6 @@ def test_a_column_of_smiles_comes_first(tmp_path):
         ("a film,", "the label is missing"),
         ("a film,good,really", "expected 2 cells"),
         (f"{'film ' * MOST_LETTERS},good", "at most 20000 can be read"),
-        ("", "the row is empty"),
     ],
 )
 def test_rows_that_cannot_be_read_are_named_or_skipped(tmp_path, parser, row, message):

@@ -207,5 +207,5 @@ def test_the_state_names_its_version_and_no_other_is_resumed(tmp_path, monkeypat
     with safetensors.safe_open(tmp_path / "state.safetensors", "pt") as file:
         assert json.loads(file.metadata()["state"])["version"] == STATE_VERSION
     monkeypatch.setattr("protgnn.training.state.STATE_VERSION", STATE_VERSION + 1)
-    with pytest.raises(RunError, match="written by another version: start again without --resume"):
+    with pytest.raises(RunError, match="written by another version: start again with --overwrite"):
         TrainingState.load(tmp_path)

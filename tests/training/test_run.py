@@ -12,7 +12,7 @@ import torch
 import protgnn
 from protgnn.errors import ProtGNNError, RunError
 from protgnn.training.recipe import make_recipe
-from protgnn.training.run import Run, load_model, read_run
+from protgnn.training.run import Run, load_model, read_rows, read_run
 from protgnn.training.state import TrainingState
 from protgnn.training.train import Parts, train_in
 
@@ -59,13 +59,24 @@ def test_prototypes_are_read_again(prototype_run):
     assert (alone - model.head.vectors).abs().max() <= 1e-5
 
 
-@pytest.mark.parametrize("name", SEALED)
+@pytest.mark.parametrize("name", SEALED[:2])
 @pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty", "longer"])
 def test_a_damaged_file_is_named(copy, name, damage):
     _damage(copy / name, damage)
     with pytest.raises(RunError) as error:
         load_model(copy)
     assert str(copy) in str(error.value) and (name in str(error.value) or damage == "missing")
+
+
+@pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty", "longer"])
+def test_a_model_does_without_its_log_and_who_wants_the_curves_is_told_of_damage(copy, damage):
+    _damage(copy / "log.csv", damage)
+    load_model(copy)
+    if damage == "missing":
+        assert read_rows(copy) == []
+        return
+    with pytest.raises(RunError, match=r"log\.csv is damaged \(it was changed.*remove it to do without curves"):
+        read_rows(copy)
 
 
 @pytest.mark.parametrize("damage", ["missing", "flipped", "truncated", "empty", "longer"])
@@ -263,3 +274,7 @@ def test_saving_replaces_a_finished_run_whole_and_leaves_one_that_may_go_on(mole
     with pytest.raises(RunError, match="did not finish"):
         model.save(copy)
     assert (copy / "state.safetensors").read_bytes() == b"hours of work"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    with pytest.raises(RunError, match="not empty and not a run"):
+        model.save(tmp_path / "mine")
