@@ -45,7 +45,8 @@ def tie_order(num_nodes: int, graph: int, seed: int) -> list[int]:
 class BitGraph:
     """One graph as adjacency bit masks, with the two questions that the search asks of it: root and children.
 
-    ``edges`` are pairs of node numbers; direction and self-loops play no part in what is connected.
+    ``edges`` are pairs of node numbers; direction and self-loops play no part in what is connected. ``order`` are all
+    nodes in the order that settles ties.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class BitGraph:
                 self.adjacent[target] |= 1 << source
         self.targets = to_bits(targets)
         self._prunable = [(node, 1 << node, self.adjacent[node]) for node in order if not self.targets >> node & 1]
+        self._place = {node: place for place, (node, _, _) in enumerate(self._prunable)}
 
     def root(self) -> int:
         """The largest component (of equals the one with the lowest node), or those of the targets."""
@@ -73,13 +75,12 @@ class BitGraph:
     def children(self, nodes: int, limit: int) -> list[int]:
         """The first ``limit`` sets one node smaller that fall into no more parts; nodes of low degree go first."""
         by_degree: list[list[tuple[int, int]]] = [[] for _ in range(8)]
-        for _, bit, adjacent in self._prunable:
-            if nodes & bit:
-                around = adjacent & nodes
-                degree = around.bit_count()
-                while degree >= len(by_degree):
-                    by_degree.append([])
-                by_degree[degree].append((bit, around))
+        for _, bit, adjacent in self._inside(nodes):
+            around = adjacent & nodes
+            degree = around.bit_count()
+            while degree >= len(by_degree):
+                by_degree.append([])
+            by_degree[degree].append((bit, around))
         found: list[int] = []
         for degree, candidates in enumerate(by_degree):
             for bit, around in candidates:
@@ -90,6 +91,37 @@ class BitGraph:
                     if len(found) == limit:
                         return found
         return found
+
+    def neighbourhoods(self, nodes: int, limit: int, size: int) -> list[int]:
+        """Up to ``limit`` connected sets of ``size`` nodes, each what is nearest to a node that is in none before it;
+        of nodes that are equally near the first in order are taken. ``nodes`` are connected, and more than that."""
+        found: list[int] = []
+        covered = 0
+        for _, bit, _ in self._inside(nodes):
+            if not covered & bit:
+                found.append(self._nearest(bit, nodes, size))
+                covered |= found[-1]
+                if len(found) == limit:
+                    break
+        return found
+
+    def _nearest(self, start: int, within: int, size: int) -> int:
+        seen = frontier = start
+        while seen.bit_count() < size:
+            grown = 0
+            for node in to_nodes(frontier):
+                grown |= self.adjacent[node]
+            frontier = grown & within & ~seen
+            for _, bit, _ in self._inside(frontier)[: size - seen.bit_count()]:
+                seen |= bit
+        return seen
+
+    def _inside(self, nodes: int) -> list[tuple[int, int, int]]:
+        """The nodes of a set that may go, in order: number, bit and neighbours."""
+        if 4 * nodes.bit_count() > len(self.adjacent):
+            return [one for one in self._prunable if nodes & one[1]]
+        places = sorted(self._place[node] for node in to_nodes(nodes & ~self.targets))
+        return [self._prunable[place] for place in places]
 
     def _reached(self, start: int, within: int, wanted: int) -> int:
         """What can be reached from ``start`` inside ``within``, stopping early once all of ``wanted`` is."""

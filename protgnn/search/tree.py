@@ -1,6 +1,7 @@
 """Monte Carlo tree search for the connected subgraph nearest to a prototype (section Prototype Projection).
 
-A tree node is a subgraph; an action prunes one node and keeps the rest connected. Each action carries
+A tree node is a subgraph; an action prunes one node and keeps the rest connected (of a large graph without targets the
+first action prunes all but a neighbourhood). Each action carries
 
 - ``C`` how often it was taken, ``W`` the similarities of the leaves it led to, ``Q = W / C``,
 - ``R = sim(p, h)`` of the subgraph it leads to (Eq. 2).
@@ -28,7 +29,11 @@ from protgnn.search.pool import Encode, Pool, grown
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """The knobs of the search; the defaults are the paper's, ``max_nodes`` is its budget B."""
+    """The knobs of the search; the defaults are the paper's, ``max_nodes`` is its budget B.
+
+    Of a graph with more than ``whole_nodes`` nodes the first actions lead to neighbourhoods of as many nodes, since
+    pruning node by node takes a time that grows with the square of the size.
+    """
 
     iterations: int = 20
     exploration: float = 5.0
@@ -37,6 +42,7 @@ class SearchSettings:
     max_nodes: int = 10
     epsilon: float = 1e-4
     seed: int = 0
+    whole_nodes: int = 64
 
     def __post_init__(self) -> None:
         for name in ("iterations", "children", "min_nodes"):
@@ -44,6 +50,11 @@ class SearchSettings:
                 raise ValueError(f"Expected {name} of at least 1 (got {getattr(self, name)})")
         if self.max_nodes < self.min_nodes:
             raise ValueError(f"Expected max_nodes of at least min_nodes = {self.min_nodes} (got {self.max_nodes})")
+
+    @property
+    def largest_pruned(self) -> int:
+        """The size up to which a graph is pruned node by node."""
+        return max(self.whole_nodes, self.max_nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,16 +168,22 @@ class _Forest:
         self.num_kids[start : len(self.pool)] = np.where(sizes <= self.settings.min_nodes, 0, -1)
 
     def _expand(self, rows: np.ndarray) -> None:
-        pool, limit, start = self.pool, self.settings.children, len(self.pool)
+        pool, start = self.pool, len(self.pool)
         needed = self.slots + len(rows)
         self.kids, self.visits, self.total = (grown(array, needed) for array in (self.kids, self.visits, self.total))
         for slot, row in enumerate(rows.tolist(), self.slots):
             graph = pool.owners[row]
-            kids = [pool.row(graph, nodes) for nodes in self.bit_graphs[graph].children(pool.node_sets[row], limit)]
+            kids = [pool.row(graph, nodes) for nodes in self._children(self.bit_graphs[graph], pool.node_sets[row])]
             self.kids[slot, : len(kids)] = kids
             self.slot[row], self.num_kids[row] = slot, len(kids)
         self.slots = needed
         self._evaluate(start)
+
+    def _children(self, bits: BitGraph, nodes: int) -> list[int]:
+        limit, largest = self.settings.children, self.settings.largest_pruned
+        if nodes.bit_count() > largest and not bits.targets:
+            return bits.neighbourhoods(nodes, limit, largest)
+        return bits.children(nodes, limit)
 
     def _select(self, trees: np.ndarray) -> None:
         """Take one action in each tree: ``argmax Q + U``, of equals the one with the higher R, then the first."""

@@ -87,7 +87,19 @@ class PlainSearch:
         average = action.total / action.count if action.count else 0.0
         return average + self.settings.exploration * action.reward * math.sqrt(total) / (1 + action.count)
 
+    def neighbourhoods(self, nodes: Nodes, size: int) -> list[Nodes]:
+        inside, found = self.network.subgraph(nodes), []
+        for centre in self.order:
+            if centre in nodes and not any(centre in part for part in found):
+                hops = nx.single_source_shortest_path_length(inside, centre)
+                nearest = sorted(nodes, key=lambda node: (hops[node], self.order.index(node)))
+                found.append(frozenset(nearest[:size]))
+        return found[: self.settings.children]
+
     def children(self, nodes: Nodes) -> list[Nodes]:
+        largest = max(self.settings.whole_nodes, self.settings.max_nodes)
+        if len(nodes) > largest and not self.targets:
+            return self.neighbourhoods(nodes, largest)
         inside = self.network.subgraph(nodes)
         parts = nx.number_connected_components(inside)
         found = []

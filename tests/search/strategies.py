@@ -79,6 +79,7 @@ def settings() -> st.SearchStrategy[SearchSettings]:
         min_nodes=st.integers(1, 5),
         max_nodes=st.integers(5, 8),
         seed=st.integers(0, 3),
+        whole_nodes=st.sampled_from([5, 9, 64]),
     )
 
 

@@ -10,9 +10,10 @@ import torch
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.packed import Batch, GraphSet
 from protgnn.graphs.subgraphs import cut
 from protgnn.model.prototypes import squared_distances
 from protgnn.search.bitsets import BitGraph, to_bits, to_matrix, to_nodes
@@ -199,3 +200,19 @@ def test_only_wanted_pairs_have_a_tree_but_all_are_scored() -> None:
     assert sorted(some[0].node_sets) == sorted(alone.node_sets)
     assert some[0].similarity.shape[1] == 2
     assert sorted(some[1].node_sets) == sorted(full.node_sets)
+
+
+def test_the_work_does_not_grow_with_the_size_of_a_large_graph() -> None:
+    def work(size: int) -> int:
+        graphs = pack([nx.random_labeled_tree(size, seed=1)])
+        encoded = []
+
+        def counted(batch: Batch) -> Tensor:
+            encoded.append(batch.num_graphs)
+            return encode(batch)
+
+        (result,) = search(graphs, [0], prototypes(1), counted, SearchSettings(iterations=5, whole_nodes=20))
+        assert nx.is_connected(network(graphs, 0).subgraph(result.nodes(0)))
+        return sum(encoded)
+
+    assert work(800) < 1.2 * work(100)
