@@ -218,12 +218,15 @@ def predict(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="CSV to write; else printed.")] = None,
     smiles: Smiles = None,
     text: TextColumn = None,
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="A column of the CSV to repeat in the output, such as an id.")
+    ] = None,
     skip_bad: SkipBad = False,
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
     from protgnn.explain.asked import asked
-    from protgnn.explain.predictions import predictions
+    from protgnn.explain.predictions import predictions, with_columns
     from protgnn.explain.reasoning import Known
     from protgnn.explain.unseen import unseen_among
     from protgnn.training.files import csv_text, write_text
@@ -232,6 +235,8 @@ def predict(
     model, made = load_model(run)
     graphs = asked(made, source, smiles=smiles, text=text, skip_bad=skip_bad, labels="ignored", say=say)
     rows = predictions(model, graphs, Known.of(made))
+    if keep:
+        rows = with_columns(rows, source, keep)
     if as_json:
         print_json(rows)
     elif output is None:

@@ -109,6 +109,22 @@ def test_predict_prints_what_it_would_write(protgnn_command, run_folder, molecul
     ]
 
 
+def test_predict_repeats_columns_that_are_to_be_kept(protgnn_command, run_folder, tmp_path):
+    path = tmp_path / "mols.csv"
+    path.write_text('id,smiles,batch\n007,CCO,"a,\nb"\n008,nonsense,c\n009,CC,d\n')
+    keep = ["--keep", "id", "--keep", "batch"]
+    ended = protgnn_command("predict", run_folder, path, "--skip-bad", *keep)
+    rows = list(csv.DictReader(io.StringIO(ended.out)))
+    assert [(row["line"], row["id"], row["batch"], row["name"]) for row in rows] == [
+        ("3", "007", "a,\nb", "CCO"),
+        ("5", "009", "d", "CC"),
+    ]
+    assert "no column 'key'" in protgnn_command("predict", run_folder, path, "--skip-bad", "--keep", "key").err
+    assert "leave --keep out" in protgnn_command("predict", run_folder, "CCO", "--keep", "id").err
+    path.write_text("smiles,predicted\nCCO,yes\n")
+    assert "a column 'predicted' of its own" in protgnn_command("predict", run_folder, path, "--keep", "predicted").err
+
+
 def test_predict_takes_one_smiles(protgnn_command, run_folder):
     ended = protgnn_command("predict", run_folder, "CC(=O)Nc1ccc(O)cc1")
     assert ended.status == 0

@@ -6,9 +6,13 @@ from typing import Any
 
 from torch import Tensor
 
+from protgnn.errors import DataError
 from protgnn.explain.reasoning import Known, Reasoning, explain
 from protgnn.graphs.instances import Instances
+from protgnn.graphs.new_input import existing_path
 from protgnn.graphs.packed import GraphSet
+from protgnn.graphs.tables import columns_by_line
+from protgnn.graphs.text_files import ending
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.prototypes import PrototypeHead
 from protgnn.training.evaluate import predict_logits
@@ -32,6 +36,18 @@ def predictions(model: GraphClassifier, graphs: Instances, known: Known) -> list
         _row(number, lines, None if names is None else names[number], classes, tuple(chance))
         for number, chance in enumerate(chances)
     ]
+
+
+def with_columns(rows: list[dict[str, Any]], source: str, names: list[str]) -> list[dict[str, Any]]:
+    """The rows with some columns of the CSV that they were predicted from, before what was predicted."""
+    path = existing_path(source)
+    if path is None or ending(path) not in (".csv", ".tsv"):
+        raise DataError(f"{source}: leave --keep out, which is for the columns of a CSV")
+    taken = [name for name in names if name in rows[0]]
+    if taken:
+        raise DataError(f"{source}: the output has a column {taken[0]!r} of its own: rename yours, or leave it out")
+    kept = columns_by_line(path, names)
+    return [{"row": row["row"], "line": row["line"], **kept[row["line"]], **row} for row in rows]
 
 
 def _row(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,17 @@ def unique_column(path: Path, header: list[str], name: str) -> int:
     if header.count(name) > 1:
         raise DataError(f"{path} line 1: {header.count(name)} columns are named {name!r}: rename all but one")
     return header.index(name)
+
+
+def columns_by_line(path: Path, names: Sequence[str]) -> dict[int, dict[str, str]]:
+    """Some columns of a CSV as they stand there, by the lines of its rows."""
+    header, rows = read_table(path)
+    places = {name: named_column(path, header, name, option("keep")) for name in names}
+    return {
+        line: {name: cells[place] for name, place in places.items()}
+        for line, cells in rows
+        if len(cells) == len(header)
+    }
 
 
 def option(name: str) -> str:

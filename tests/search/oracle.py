@@ -88,7 +88,8 @@ class PlainSearch:
         return average + self.settings.exploration * action.reward * math.sqrt(total) / (1 + action.count)
 
     def neighbourhoods(self, nodes: Nodes, size: int) -> list[Nodes]:
-        inside, found = self.network.subgraph(nodes), []
+        inside = self.network.subgraph(nodes)
+        found: list[Nodes] = []
         for centre in self.order:
             if centre in nodes and not any(centre in part for part in found):
                 hops = nx.single_source_shortest_path_length(inside, centre)
