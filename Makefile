@@ -40,6 +40,7 @@ bench-plain: setup
 bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag solubility
 	$(BIN)/python -m benchmarks.accuracy --data mutag --heads plain prototypes --starts 3
+	$(BIN)/python -m benchmarks.accuracy --data mutag --encoders gat --heads plain prototypes --starts 6
 	$(BIN)/python -m benchmarks.accuracy --data bbbp --encoders gin --heads plain prototypes --starts 3
 	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag --heads plus --set evidence_edges=15 --name accuracy-15-edges
 
