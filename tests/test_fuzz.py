@@ -340,9 +340,7 @@ def test_run_directories_with_a_missing_flipped_or_truncated_file(request, trial
                 continue
             what = f"{name}, damage {number}"
             if name == "log.csv":  # only curves need it
-                trial.reads(
-                    "predict", folder, molecules_csv, "-o", out, output=out, must_refuse=False, what=f"no {what}"
-                )
+                assert trial.command("predict", folder, molecules_csv).status == 0
                 if which == "prototype_run" and 0 < number < 6:
                     trial.reads("report", folder, "-o", tmp_path / "report.html", what=what)
                 continue
