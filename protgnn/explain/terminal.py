@@ -128,10 +128,10 @@ def difference(why: Reasoning) -> str:
     made = [row for row in why.decisive() if why.gain(row) > _NEGLIGIBLE * max(why.margin, 1e-9)][:3]
     text = f"{names[why.predicted]} is ahead of {names[second]} by {why.margin:.2f}"
     if made:
-        text += ": most for it is " + ", ".join(_named(why, row) for row in made)
+        text += ". Most for it: " + ", ".join(_named(why, row) for row in made)
         against = min(why.rows, key=why.gain)
         if why.gain(against) < -_OPPOSED * why.gain(made[0]):
-            text += f"; most against it is {_named(why, against)}"
+            text += f"; most against it: {_named(why, against)}"
     return text
 
 
