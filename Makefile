@@ -43,6 +43,8 @@ bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --data mutag --encoders gat --heads plain prototypes --starts 6
 	$(BIN)/python -m benchmarks.accuracy --data bbbp --encoders gin --heads plain prototypes --starts 3
 	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag --heads plus --set evidence_edges=15 --name accuracy-15-edges
+	$(BIN)/python -m benchmarks.accuracy --data mutag --encoders gcn gin --heads plus --starts 2 --set evidence_edges=15 \
+		--name accuracy-15-edges
 
 bench-promises: setup
 	$(BIN)/python -m benchmarks.promises
