@@ -56,10 +56,3 @@ def draw_curves(log: dict[str, list[float]], what: str, theme: Theme, best: int 
         at += 98
     ends = ", ".join(f"{name} ends at {values[-1]:.2f}" for name, values in lines.items())
     return svg(_WIDTH, _HEIGHT, parts, f"{what} over {length} epochs: {ends}", theme)
-
-
-def _number(cell: str | None) -> float:
-    try:
-        return float(cell or "nan")
-    except ValueError:
-        return math.nan

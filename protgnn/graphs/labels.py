@@ -49,13 +49,18 @@ def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tenso
     return _numbered(texts, names), names
 
 
+def may_be_numbered(names: tuple[str, ...]) -> bool:
+    """Whether a number can stand for the class of that number: where no class has one for a name."""
+    return all(_number(name) is None for name in names)
+
+
 def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callable[[int], str]) -> Tensor:
     """Class numbers ``[G]`` of labels that must be among ``names``.
 
     Where no name is a number, a label may also be the number of its class, as in files that say 0 and 1.
     """
     by_text = {name: number for number, name in enumerate(names)}
-    if all(_number(name) is None for name in names):
+    if may_be_numbered(names):
         by_text.update({str(number): number for number in range(len(names))})
     found = []
     for place, text in enumerate(texts):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from protgnn.errors import DataError
-from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, to_classes, to_known_classes
+from protgnn.graphs.labels import LABEL_COLUMNS, is_missing, may_be_numbered, to_classes, to_known_classes
 from protgnn.graphs.packed import GraphSet
 from protgnn.graphs.tables import listed, named_column, option, read_table, unique_column
 from protgnn.graphs.text_files import read_text
@@ -101,7 +101,7 @@ class Rows:
             if self.surely:
                 raise
             return None, names  # it was only a guess that this column holds labels
-        if not {text.strip() for text in texts} & set(names) and not names[0].lstrip("-").isdecimal():
+        if may_be_numbered(names) and not {text.strip() for text in texts} & set(names):
             taken = sorted({(int(number), names[int(number)]) for number in y})
             said = ", ".join(f"{number} as {name}" for number, name in taken)
             notes.append(f"The labels of {self.path.name} are numbers, and were taken for classes of the model: {said}")

@@ -55,7 +55,7 @@ def unique_column(path: Path, header: list[str], name: str) -> int:
 def columns_by_line(path: Path, names: Sequence[str]) -> dict[int, dict[str, str]]:
     """Some columns of a CSV as they stand there, by the lines of its rows."""
     header, rows = read_table(path)
-    places = {name: named_column(path, header, name, option("keep")) for name in names}
+    places = {name: named_column(path, header, name, "--keep") for name in names}
     return {
         line: {name: cells[place] for name, place in places.items()}
         for line, cells in rows
