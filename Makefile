@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+TEST_PROCESSES ?= auto
 
-.PHONY: setup demo test test-slow lint bench-batching bench-plain bench-accuracy bench-promises bench-letter bench-overhead \
-	bench-search bench-projection bench-m bench-grid bench-nodes bench-links bench-scale \
-	bench-motifs bench-explaining clean
+.PHONY: setup demo test test-slow fuzz lint docs docs-outputs build bench-latency bench-batching bench-plain \
+	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
+	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining clean
 
 setup: $(READY)
 
@@ -19,17 +20,36 @@ $(READY): pyproject.toml constraints.txt
 demo: setup
 	$(BIN)/protgnn demo --out runs/demo
 
+# The examples are checked as a user's files are: strictly, and against the public names.
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy docs/examples/estimator.py docs/examples/own_network.py
 	$(BIN)/lint-imports
 
+# One thread per process: the tests share the processors by processes, and small tensors gain nothing from threads.
 test: lint
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TEST_PROCESSES) --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Runs the commands of the documentation and stores what they print; minutes.
+docs-outputs: setup
+	$(BIN)/python docs/outputs.py
+
+build: setup
+	$(BIN)/python -m build --outdir dist
+
+bench-latency: setup
+	$(BIN)/python -m benchmarks.latency
+
+fuzz: setup
+	$(BIN)/python -m benchmarks.fuzz --count 10000
 
 bench-batching: setup
 	$(BIN)/python -m benchmarks.batching
@@ -55,6 +75,9 @@ bench-letter: setup
 
 bench-motifs: setup
 	$(BIN)/python -m benchmarks.motifs
+
+bench-explanations: setup
+	$(BIN)/python -m benchmarks.explanations
 
 bench-explaining: setup
 	$(BIN)/python -m benchmarks.explaining
@@ -85,4 +108,4 @@ bench-scale: setup
 	$(BIN)/python -m benchmarks.scale
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist site *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -16,6 +16,7 @@ import time
 from typing import Any
 
 from benchmarks.outcome import RESULTS
+from benchmarks.recipe_digest import named_by
 from benchmarks.runs import MODELS, complete, stored
 from protgnn.training.recipe import Recipe, largest_prototype, make_recipe, parse_settings
 
@@ -53,15 +54,15 @@ def run(task: Task) -> tuple[str, dict[str, Any]]:
     """One training run; the figures are those of the exported model on the test part."""
     import torch
 
-    from protgnn.graphs.datasets import load_graphs
-    from protgnn.training.train import Parts, train
+    from protgnn.datasets.load import load_graphs
+    from protgnn.training.train import SplitData, train
 
     torch.set_num_threads(1)
     data, _, _, split, _, _, _ = task
     begun = time.perf_counter()
     parts = load_graphs(data).with_split("random", split)
     recipe = recipe_of(task)
-    scores = train(Parts(parts.train, parts.valid, parts.test), recipe).scores
+    scores = train(SplitData(parts.train, parts.valid, parts.test), recipe).scores
     figures = {key: scores["test"][key] for key in FIGURES if key in scores["test"]}
     extra = {"valid_accuracy": scores["valid"]["accuracy"], "epochs": scores["epochs"]}
     return key_of(task), {**figures, **extra, "seconds": round(time.perf_counter() - begun, 1)}
@@ -93,7 +94,8 @@ def key_of(task: Task) -> str:
     recipe = recipe_of(task)
     # Another recipe is another run; keys that do not concern a model do not make it another one.
     foreign = OTHER_TASKS | (set() if recipe.plus else EVIDENCE) | (ENDING if recipe.head == "plain" else set())
-    concerned = recipe.model_dump(exclude=foreign) | {"search_max_nodes": largest_prototype(recipe)}
+    concerned = {key: value for key, value in named_by(recipe).items() if key not in foreign}
+    concerned |= {"search_max_nodes": largest_prototype(recipe)}
     digest = hashlib.sha256(json.dumps(concerned).encode()).hexdigest()[:8]
     number = f"{split}.{start}" if start else str(split)
     return f"{data} {encoder} {model} {number} {name} {digest}"

@@ -20,10 +20,11 @@ from torch_geometric.nn import global_mean_pool
 from torch_geometric.nn.models import GCN
 
 from benchmarks.outcome import machine, table, write
-from protgnn.graphs.datasets import load_graphs
-from protgnn.graphs.packed import Batch, GraphSet
+from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.load import load_graphs
+from protgnn.training.algorithm import fit
 from protgnn.training.build import build
-from protgnn.training.loop import fit
 from protgnn.training.recipe import make_recipe
 
 ROUNDS, EPOCHS, BATCH = 5, 5, 64

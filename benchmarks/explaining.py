@@ -13,11 +13,12 @@ import time
 from torch_geometric.explain import Explainer, GNNExplainer
 
 from benchmarks.outcome import machine, table, write
-from protgnn.explain.pyg import PyGModule
-from protgnn.explain.reasoning import explain
-from protgnn.graphs.datasets import load_graphs
+from protgnn.datasets.load import load_graphs
+from protgnn.explain.explanation import explain
+from protgnn.explain.pyg_module import PyGModule
+from protgnn.model.classifier import ProtGNNPlus
 from protgnn.training.recipe import make_recipe
-from protgnn.training.train import Parts, train
+from protgnn.training.train import SplitData, train
 
 MOLECULES = 1000
 
@@ -29,7 +30,7 @@ def main() -> None:
     chosen = parser.parse_args()
     data = load_graphs("bbbp").with_split("random", 0)
     recipe = make_recipe(encoder="gcn", plus=True, epochs=chosen.epochs, warm_up=chosen.epochs // 2, anchored_epochs=0)
-    model = train(Parts(data.train, data.valid), recipe).model
+    model = train(SplitData(data.train, data.valid), recipe).model
     graphs = data.graphs[:MOLECULES]
 
     explain(model, graphs[:10])  # first calls are slow
@@ -37,8 +38,8 @@ def main() -> None:
     reasons = explain(model, graphs)
     ours = (time.perf_counter() - start) / len(reasons)
 
-    model.sampler, model.parts = None, None  # the same encoder and prototypes on whole graphs can be masked
-    module = PyGModule(model, graphs.schema)
+    assert isinstance(model, ProtGNNPlus)
+    module = PyGModule(model.as_protgnn(), graphs.schema)  # on whole graphs, which can be masked
     explainer = Explainer(
         module,
         GNNExplainer(epochs=100),

@@ -48,9 +48,9 @@ def run(task: Split) -> tuple[str, dict[str, Any]]:
     """One training run; the figures are those of the exported model on the test pairs."""
     import torch
 
-    from protgnn.graphs.datasets import load
+    from protgnn.datasets.load import load
     from protgnn.training.recipe import make_recipe
-    from protgnn.training.train import Parts, train
+    from protgnn.training.train import SplitData, train
 
     torch.set_num_threads(1)
     data, encoder, model, seed, settings = task
@@ -60,7 +60,7 @@ def run(task: Split) -> tuple[str, dict[str, Any]]:
             write_people(Path(folder))
         parts = load(folder if data == "csv" else data, task="links").with_split("random", seed)
     recipe = make_recipe(encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
-    test = train(Parts(parts.train, parts.valid, parts.test), recipe).scores["test"]
+    test = train(SplitData(parts.train, parts.valid, parts.test), recipe).scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
     return name_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 

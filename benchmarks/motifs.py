@@ -33,17 +33,17 @@ def run(task: Split) -> tuple[str, Figures]:
     """Train on one split and measure on its test part."""
     import torch
 
-    from protgnn.explain.motif import motif_auc
-    from protgnn.graphs.datasets import load_graphs
+    from protgnn.datasets.load import load_graphs
+    from protgnn.explain.metrics.motif_auc import motif_auc
     from protgnn.training.recipe import make_recipe
-    from protgnn.training.train import Parts, train
+    from protgnn.training.train import SplitData, train
 
     torch.set_num_threads(1)
     data, encoder, _, seed, settings = task
     start = time.perf_counter()
     parts = load_graphs(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, plus=True, seed=seed, split="random", **settings)
-    result = train(Parts(parts.train, parts.valid, parts.test), recipe)
+    result = train(SplitData(parts.train, parts.valid, parts.test), recipe)
     figures = {name: result.scores["test"][name] for name in FIGURES}
     found = motif_auc(result.model, parts.test)
     figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)

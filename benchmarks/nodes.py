@@ -29,22 +29,22 @@ def run(task: Split) -> tuple[str, dict[str, Any]]:
     """One training run; the figures are those of the exported model on the test part."""
     import torch
 
-    from protgnn.explain.motif import motif_auc
-    from protgnn.graphs.datasets import load
+    from protgnn.datasets.load import load
+    from protgnn.explain.metrics.motif_auc import motif_auc
     from protgnn.training.recipe import make_recipe
-    from protgnn.training.task import seen_by
-    from protgnn.training.train import Parts, train
+    from protgnn.training.resolve import as_model_input
+    from protgnn.training.train import SplitData, train
 
     torch.set_num_threads(1)
     data, encoder, model, seed, settings = task
     start = time.perf_counter()
     parts = load(data).with_split("random", seed)
     recipe = make_recipe(encoder=encoder, seed=seed, split="random", **MODELS[model], **settings)
-    result = train(Parts(parts.train, parts.valid, parts.test), recipe)
+    result = train(SplitData(parts.train, parts.valid, parts.test), recipe)
     test = result.scores["test"]
     figures: dict[str, Any] = {name: test[name] for name in FIGURES if name in test}
     if model == "plus":
-        found = motif_auc(result.model, seen_by(result.recipe, parts.test).apart())
+        found = motif_auc(result.model, as_model_input(result.recipe, parts.test).ego_graphs())
         figures["motif_auc"], figures["sampler_auc"] = statistics.mean(found.every), statistics.mean(found.soft)
     return name_of(task), {**figures, "seconds": round(time.perf_counter() - start, 1)}
 

@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.splits import split
+from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.splits import split
+from protgnn.io.atomic_files import write_json
 from protgnn.model.classifier import GraphClassifier
+from protgnn.training.algorithm import fit
 from protgnn.training.build import build
-from protgnn.training.files import write_json
-from protgnn.training.loop import fit
 from protgnn.training.recipe import make_recipe
 
 RESULTS = Path(__file__).parent / "results"

@@ -20,15 +20,14 @@ import torch
 
 from benchmarks.outcome import machine, table, write
 from benchmarks.runs import MODELS
-from protgnn.explain.searched import searched_evidence
-from protgnn.graphs.datasets import load_graphs
-from protgnn.graphs.packed import GraphSet
-from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead
+from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.load import load_graphs
+from protgnn.explain.mcts_evidence import mcts_evidence
+from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.training.algorithm import fit
 from protgnn.training.build import build
-from protgnn.training.loop import fit
+from protgnn.training.checkpoint import TrainingState
 from protgnn.training.recipe import make_recipe
-from protgnn.training.state import TrainingState
 
 SLICE = 25  # epochs before the other model has its turn
 PAPER = {"plain": 177.9, "prototypes": 506.3, "plus": 632.7}
@@ -61,10 +60,10 @@ class Turns:
 
 def search_seconds(model: GraphClassifier, graphs: GraphSet) -> float:
     """Seconds to search one graph for the evidence of all prototypes, mean over some graphs."""
-    assert isinstance(model.head, PrototypeHead)
+    assert isinstance(model, ProtGNN)
     wanted = torch.ones(SEARCHED, len(model.head.classes), dtype=torch.bool)
     start = time.perf_counter()
-    searched_evidence(model, graphs[:SEARCHED], wanted)
+    mcts_evidence(model, graphs[:SEARCHED], wanted)
     return (time.perf_counter() - start) / SEARCHED
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from benchmarks.outcome import machine, prototypes_near, table, trained_gcn, write
-from protgnn.graphs.datasets import load_graphs
+from protgnn.datasets.load import load_graphs
 from protgnn.search.projection import project
 
 SIZES = (100, 1_000, 10_000)

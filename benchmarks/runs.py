@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.recipe_digest import named_by
 from protgnn.training.recipe import make_recipe
 
 Figures = dict[str, Any]
@@ -70,7 +71,7 @@ def name_of(task: Split) -> str:
 def digest_of(encoder: str, model: str, settings: dict[str, str]) -> str:
     """A few letters that differ where any key of the recipe does."""
     recipe = make_recipe(encoder=encoder, **{**MODELS[model], **settings})
-    return hashlib.sha256(recipe.model_dump_json().encode()).hexdigest()[:8]
+    return hashlib.sha256(json.dumps(named_by(recipe), separators=(",", ":")).encode()).hexdigest()[:8]
 
 
 def cells(done: dict[str, Figures]) -> list[tuple[dict[str, Any], list[Figures]]]:

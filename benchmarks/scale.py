@@ -22,14 +22,14 @@ def measure(task: tuple[int, int, int, dict[str, str]]) -> dict[str, Any]:
     """The figures for a network of so many nodes, of which some are trained on and some are asked about."""
     import torch
 
-    from protgnn.explain.reasoning import Known, explain
-    from protgnn.graphs.instances import NetworkInstances
-    from protgnn.graphs.networks_generated import web_network
+    from protgnn.data.network.instances import NetworkInstances
+    from protgnn.datasets.builtin.networks import web_network
+    from protgnn.explain.explanation import RunContext, explain
     from protgnn.training.evaluate import predict_logits
     from protgnn.training.recipe import make_recipe
+    from protgnn.training.resolve import as_model_input
     from protgnn.training.run import Run, load_model
-    from protgnn.training.task import seen_by
-    from protgnn.training.train import Parts, train_in
+    from protgnn.training.train import SplitData, train_in
 
     nodes, learned, asked, settings = task
     row: dict[str, Any] = {"nodes": nodes}
@@ -51,13 +51,13 @@ def measure(task: tuple[int, int, int, dict[str, str]]) -> dict[str, Any]:
     recipe = make_recipe(epochs=1, anchored_epochs=0, **settings)
     with tempfile.TemporaryDirectory() as folder:
         run = Run(recipe, network.schema)
-        train_in(Path(folder) / "run", Parts(trained_on, valid, test), run, on_epoch=lambda state: lap("epoch_s"))
+        train_in(Path(folder) / "run", SplitData(trained_on, valid, test), run, on_epoch=lambda state: lap("epoch_s"))
         lap("project_and_score_s")
         model, done = load_model(Path(folder) / "run")
-    seen = seen_by(done.recipe, some)
+    seen = as_model_input(done.recipe, some)
     predict_logits(model, seen)
     lap("predict_s")
-    reasons = explain(model, seen, Known.of(done))
+    reasons = explain(model, seen, RunContext.of(done))
     shown = [why.graph for why in reasons]
     lap("explain_s")
     row["accuracy"] = round(done.scores["test"]["accuracy"], 3)

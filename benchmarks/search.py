@@ -12,8 +12,8 @@ from typing import Any
 import torch
 
 from benchmarks.outcome import machine, prototypes_near, table, trained_gcn, write
-from protgnn.graphs.datasets import load_graphs
-from protgnn.graphs.packed import GraphSet
+from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.load import load_graphs
 from protgnn.model.classifier import GraphClassifier
 from protgnn.search.tree import Explored, SearchSettings, search
 from tests.search.oracle import plain_search

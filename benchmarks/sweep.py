@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.accuracy import Task, key_of, run
 from benchmarks.outcome import RESULTS, machine, table
 from benchmarks.runs import stored, trained
-from protgnn.training.files import write_json
+from protgnn.io.atomic_files import write_json
 from protgnn.training.recipe import parse_settings
 
 Point = dict[str, float]

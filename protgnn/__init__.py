@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from protgnn.version import VERSION
 
 if TYPE_CHECKING:
+    from protgnn.data.graph_set import GraphSet
+    from protgnn.data.network.instances import NetworkInstances
+    from protgnn.data.network.network import Network
+    from protgnn.datasets.dataset import Dataset
+    from protgnn.datasets.load import load, read_csv
     from protgnn.estimator import ProtGNNClassifier
-    from protgnn.graphs.datasets import Dataset, load, read_csv
-    from protgnn.graphs.instances import NetworkInstances
-    from protgnn.graphs.network import Network
-    from protgnn.graphs.packed import GraphSet
 
 __version__ = VERSION
 __all__ = [
@@ -26,13 +27,13 @@ __all__ = [
 ]
 
 _HOME = {
-    "Dataset": "protgnn.graphs.datasets",
-    "GraphSet": "protgnn.graphs.packed",
-    "Network": "protgnn.graphs.network",
-    "NetworkInstances": "protgnn.graphs.instances",
+    "Dataset": "protgnn.datasets.dataset",
+    "GraphSet": "protgnn.data.graph_set",
+    "Network": "protgnn.data.network.network",
+    "NetworkInstances": "protgnn.data.network.instances",
     "ProtGNNClassifier": "protgnn.estimator",
-    "load": "protgnn.graphs.datasets",
-    "read_csv": "protgnn.graphs.datasets",
+    "load": "protgnn.datasets.load",
+    "read_csv": "protgnn.datasets.load",
 }
 
 

@@ -1,6 +1,6 @@
 """``python -m protgnn``: the command line, where its script is not on the path."""
 
-from protgnn.cli import main
+from protgnn.cli.main import main
 
 if __name__ == "__main__":
     main()

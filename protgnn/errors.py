@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class ProtGNNError(Exception):
-    """Something the user can mend: the message names the file, row or graph and says how."""
+    """Something the user can fix: the message names the file, row or graph and says how."""
 
 
 class DataError(ProtGNNError):

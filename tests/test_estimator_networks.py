@@ -7,8 +7,8 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score
 
 import protgnn
+from protgnn.data.network.instances import NetworkInstances
 from protgnn.errors import DataError
-from protgnn.graphs.instances import NetworkInstances
 
 QUICK = {"epochs": 5, "hidden": 8, "prototypes": 2, "anchored_epochs": 2, "search_iterations": 2, "refine_steps": 3}
 
@@ -25,7 +25,8 @@ def fitted(data):
 
 def test_a_fitted_estimator_predicts_scores_and_explains_nodes(fitted, data):
     assert fitted.predict(data.test).shape == (len(data.test),)
-    assert fitted.score(data.test) == pytest.approx(float((fitted.predict(data.test) == data.test.y.numpy()).mean()))
+    labels = np.array(data.test.schema.class_names)[data.test.y.numpy()]
+    assert fitted.score(data.test) == pytest.approx(float((fitted.predict(data.test) == labels).mean()))
     why = fitted.explain(data.test[4])
     assert why.title == data.test.names[4]
     assert sum(row.contribution(why.predicted) for row in why.rows) == pytest.approx(

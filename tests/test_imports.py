@@ -1,9 +1,14 @@
-"""Importing is quick: what is heavy or optional is imported where it is used."""
+"""Importing is quick, names are unique, files are short: what holds for the package as a whole."""
 
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import protgnn
 
 HEAVY = (
     "matplotlib",
@@ -20,16 +25,30 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize("module", ["protgnn", "protgnn.cli"])
+@pytest.mark.parametrize("module", ["protgnn", "protgnn.cli.main"])
 def test_importing_brings_in_nothing_heavy(module):
     program = f"import sys, {module}; print(*(name for name in {HEAVY} if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
 
-def test_every_public_name_is_there():
-    import protgnn
+PACKAGES = [
+    *("io", "data", "data.network", "featurizers", "datasets", "model", "search", "training", "explain"),
+    *("explain.metrics", "viz"),
+]
 
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_of_a_package_is_there(package):
+    module = importlib.import_module(f"protgnn.{package}")
+    for name in module.__all__:
+        found = getattr(module, name)
+        assert found is not None and type(found) is not type(module), name  # no module hides behind a name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = module.nonsense
+
+
+def test_every_public_name_is_there():
     for name in protgnn.__all__:
         assert getattr(protgnn, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -37,7 +56,31 @@ def test_every_public_name_is_there():
 
 
 def test_drawing_is_imported_without_what_it_draws_with():
-    program = "import sys, protgnn.draw.report, protgnn.draw.files, protgnn.draw.png; "
+    program = "import sys, protgnn.viz.report, protgnn.viz.save, protgnn.viz.png; "
     program += "print(*(name for name in ('matplotlib', 'rdkit', 'jinja2', 'resvg_py') if name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_no_two_classes_share_a_name():
+    homes: dict[str, list[str]] = {}
+    for path in sorted(Path(protgnn.__file__).parent.rglob("*.py")):
+        for part in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(part, ast.ClassDef):
+                homes.setdefault(part.name, []).append(str(path))
+    assert len(homes) > 50
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_files_and_functions_are_short_enough_to_read():
+    long, seen = [], 0
+    for path in sorted(Path(protgnn.__file__).parent.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        if len(text.splitlines()) > 350:
+            long.append(path.name)
+        for part in ast.walk(ast.parse(text)):
+            if isinstance(part, ast.FunctionDef):
+                seen += 1
+                if part.end_lineno - part.lineno >= 60:
+                    long.append(f"{path.name}: {part.name}")
+    assert seen > 500 and long == []

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 import torch
 
-from protgnn.graphs.labels import renumbered, to_known_classes
-from protgnn.training.files import write_text
+from protgnn.data.labels import renumbered, to_known_classes
+from protgnn.io.atomic_files import write_text
 from protgnn.training.recipe import make_recipe
+from tests.cli.test_networks import QUICK, table, write_network
 from tests.conftest import TINY
-from tests.test_cli_networks import QUICK, table, write_network
 
 
 def graphs_file(path: Path, header: dict | None, labels, targets=None, name=None) -> Path:
@@ -119,7 +119,7 @@ def test_classes_are_renumbered_by_name_and_what_has_none_stays():
 
 
 def test_a_saved_network_that_numbers_its_classes_otherwise_is_scored_by_their_names(protgnn_command, tmp_path):
-    from protgnn.graphs.networks_generated import communities
+    from protgnn.datasets.builtin.networks import communities
 
     network = communities(nodes=120, groups=2, within=0.12, across=0.01)
     entries = {"x": network.x, "edge_index": network.edge_index.long(), "y": network.y.long()}
@@ -138,7 +138,7 @@ def test_a_saved_network_that_numbers_its_classes_otherwise_is_scored_by_their_n
 
 
 def test_pairs_of_a_saved_network_go_by_numbers(protgnn_command, tmp_path):
-    from protgnn.graphs.networks_generated import communities
+    from protgnn.datasets.builtin.networks import communities
 
     network = communities(nodes=120, groups=2, within=0.12, across=0.01)
     torch.save({"x": network.x, "edge_index": network.edge_index.long()}, tmp_path / "mine.pt")
@@ -153,7 +153,7 @@ def test_pairs_of_a_saved_network_go_by_numbers(protgnn_command, tmp_path):
 
 
 def test_a_split_that_changed_is_not_resumed(protgnn_command, tmp_path, monkeypatch):
-    from protgnn.training.state import TrainingState
+    from protgnn.training.checkpoint import TrainingState
 
     folder, run = write_network(tmp_path / "net", split=True), tmp_path / "run"
     saved = TrainingState.save
@@ -258,8 +258,10 @@ def test_a_row_that_predict_skipped_can_be_skipped_by_explain(protgnn_command, p
     path = tmp_path / "mols.csv"
     path.write_text("smiles\nCCO\nC(\nCCN\n")
     assert "--skip-bad" in protgnn_command("explain", prototype_run, path).err
-    told = protgnn_command("explain", prototype_run, path, "--row", 1, "--skip-bad", "--json")
+    told = protgnn_command("explain", prototype_run, path, "--row", 2, "--skip-bad", "--json")  # as in the sheet
     assert told.status == 0 and json.loads(told.out)["name"] == "CCN"
+    skipped = protgnn_command("explain", prototype_run, path, "--row", 1, "--skip-bad", "--json")
+    assert skipped.status == 1 and "line 3" in skipped.err
 
 
 def test_scoring_names_the_line_of_a_label_that_is_wrong_or_missing(protgnn_command, run_folder, tmp_path):

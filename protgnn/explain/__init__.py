@@ -1,19 +1,43 @@
-"""What a model knows and why it decides, in terms a person can check."""
+"""What a model knows and why it decides, in terms a person can check.
+
+====================  ================================================================================
+``explanation``       ``explain`` and its result: a ``Reasoning`` whose rows add up to the logits
+``explain_run``       the same with the warnings that a run's training part calls for
+``predictions``       one line per graph, for tables
+``resolve_input``     from what a user types to the instances that a model takes
+``run_data``          the data of a run, read again and checked to be the same
+``describe``          subgraphs in words
+``to_rdkit``          graphs back to molecules
+``unseen_elements``   elements that no training molecule contains
+``mcts_evidence``     evidence by tree search, for models that compare whole graphs
+``render_text``       a reasoning in the terminal
+``certificate``       Theorem 1: which predictions of ProtGNN must survive in ProtGNN+
+``metrics``           how well evidence agrees with a known motif
+``pyg_module``        a classifier as PyG calls models
+``pyg_explainer``     masks for ``torch_geometric.explain``
+====================  ================================================================================
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from protgnn.io.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from protgnn.explain.pyg import ProtGNNExplainer, PyGModule
+    from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
+    from protgnn.explain.pyg_explainer import ProtGNNExplainer
+    from protgnn.explain.pyg_module import PyGModule
 
-__all__ = ["ProtGNNExplainer", "PyGModule"]
+__all__ = ["ProtGNNExplainer", "PyGModule", "Reasoning", "ReasoningRow", "RunContext", "explain"]
 
+_HOME = {
+    "ProtGNNExplainer": "pyg_explainer",
+    "PyGModule": "pyg_module",
+    "Reasoning": "explanation",
+    "ReasoningRow": "explanation",
+    "RunContext": "explanation",
+    "explain": "explanation",
+}
 
-def __getattr__(name: str) -> Any:
-    """Import the PyG adapter when it is first used: its explain package takes a second."""
-    if name not in __all__:
-        raise AttributeError(f"module 'protgnn.explain' has no attribute {name!r}")
-    from protgnn.explain import pyg
-
-    return getattr(pyg, name)
+__getattr__ = lazy_exports(__name__, _HOME)

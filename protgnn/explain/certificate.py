@@ -33,10 +33,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from protgnn.data.network.instances import Instances
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.instances import Instances
-from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead, similarity
+from protgnn.model.classifier import GraphClassifier, ProtGNNPlus
+from protgnn.model.prototype_layer import similarity
 from protgnn.training.evaluate import evaluation_batches
 
 DELTAS = 199
@@ -96,10 +96,11 @@ def certify(distance: Tensor, shift: Tensor, weight: Tensor, epsilon: float) -> 
 @torch.no_grad()
 def certificates(model: GraphClassifier, graphs: Instances) -> list[Certificate]:
     """A certificate for every graph, given a ProtGNN+, whose weights on whole graphs are the ProtGNN."""
-    head = model.head
-    if model.sampler is None or not isinstance(head, PrototypeHead):
-        raise ProtGNNError("Theorem 1 compares ProtGNN with ProtGNN+: train with --plus to have both")
-    model.eval()
+    if not isinstance(model, ProtGNNPlus):
+        raise ProtGNNError(
+            "Theorem 1 compares ProtGNN with ProtGNN+ of the same weights: train with --plus and evidence=sampled"
+        )
+    head = model.eval().head
     found: list[Certificate] = []
     everything = torch.cat([model.embed(batch) for batch in evaluation_batches(model, graphs, whole=True)])
     for batch in evaluation_batches(model, graphs):

@@ -6,29 +6,28 @@ from typing import Any
 
 from torch import Tensor
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.datasets.new_input import existing_path
 from protgnn.errors import DataError
-from protgnn.explain.reasoning import Known, Reasoning, explain
-from protgnn.graphs.instances import Instances
-from protgnn.graphs.new_input import existing_path
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.tables import columns_by_line
-from protgnn.graphs.text_files import ending
-from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead
+from protgnn.explain.explanation import Reasoning, RunContext, explain
+from protgnn.io.tables import columns_by_line
+from protgnn.io.text import ending
+from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.evaluate import predict_logits
 
 
-def predictions(model: GraphClassifier, graphs: Instances, known: Known) -> list[dict[str, Any]]:
+def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) -> list[dict[str, Any]]:
     """Number, line in the file, name, predicted class, the probability of every class, and by what: see
     :func:`_decided_by`.
 
     A plain model has no prototypes, and its rows end with the probabilities.
     """
     lines = graphs.lines if isinstance(graphs, GraphSet) else None
-    if isinstance(model.head, PrototypeHead):
+    if isinstance(model, ProtGNN):
         return [
             _row(why.number, lines, why.name, why.class_names, why.probabilities, why)
-            for why in explain(model, graphs, known)
+            for why in explain(model, graphs, context)
         ]
     names, classes = graphs.names, graphs.schema.class_names
     chances = predict_logits(model, graphs).softmax(1).tolist()
@@ -36,6 +35,24 @@ def predictions(model: GraphClassifier, graphs: Instances, known: Known) -> list
         _row(number, lines, None if names is None else names[number], classes, tuple(chance))
         for number, chance in enumerate(chances)
     ]
+
+
+def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> list[dict[str, Any]]:
+    """A row for every row of the input: those that were skipped in their places, with what is wrong in ``error``.
+
+    Args:
+        rows: Predictions of the rows that could be read, in the order of the file.
+        skipped: Line and fault of each row that could not.
+
+    Returns:
+        All rows by line, numbered over all of them; where there is no prediction its cells are empty (None).
+    """
+    made = [{**row, "error": ""} for row in rows]
+    if skipped and rows:
+        blank = dict.fromkeys(made[0])
+        made += [{**blank, "line": line, "error": fault} for line, fault in skipped]
+        made.sort(key=lambda row: row["line"])
+    return [{**row, "row": number} for number, row in enumerate(made)]
 
 
 def with_columns(rows: list[dict[str, Any]], source: str, names: list[str]) -> list[dict[str, Any]]:
@@ -46,8 +63,8 @@ def with_columns(rows: list[dict[str, Any]], source: str, names: list[str]) -> l
     taken = [name for name in names if name in rows[0]]
     if taken:
         raise DataError(f"{source}: the output has a column {taken[0]!r} of its own: rename yours, or leave it out")
-    kept = columns_by_line(path, names)
-    return [{"row": row["row"], "line": row["line"], **kept[row["line"]], **row} for row in rows]
+    kept, empty = columns_by_line(path, names), dict.fromkeys(names, "")
+    return [{"row": row["row"], "line": row["line"], **kept.get(row["line"], empty), **row} for row in rows]
 
 
 def _row(
@@ -78,7 +95,7 @@ def _decided_by(why: Reasoning) -> dict[str, Any]:
     return {
         "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
         "prototype": row.prototype,
-        "looks like": why.shows(row),
+        "looks like": why.describe(row),
         "similarity": round(row.similarity, 6),
         "evidence": " ".join(map(str, row.evidence or ())) if names is None else "; ".join(names),
     }

@@ -14,21 +14,22 @@ import torch
 from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 
+from protgnn.data.batch import Batch, offsets
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import NetworkInstances, Reach
+from protgnn.data.network.network import Network
+from protgnn.data.schema import Schema
+from protgnn.data.subgraph import cut
+from protgnn.data.validate import check
 from protgnn.errors import DataError, ProtGNNError
-from protgnn.graphs.checks import check
-from protgnn.graphs.instances import NetworkInstances, Reach
-from protgnn.graphs.network_checks import check_network
-from protgnn.graphs.packed import Batch, GraphSet, offsets
-from protgnn.graphs.schema import Schema
-from protgnn.graphs.subgraphs import cut
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.encoders import Encoder
-from protgnn.model.foreign import ForeignEncoder
-from protgnn.model.neighbours import Presence
+from protgnn.model.message_passing import SoftMask
+from protgnn.model.pyg_encoder import PyGEncoder
 from protgnn.model.readout import targets_read
 from protgnn.training.evaluate import evaluation_batches
 from protgnn.training.recipe import Recipe
-from protgnn.training.task import reach_of
+from protgnn.training.resolve import reach_of
 
 
 class PyGModule(nn.Module):
@@ -44,7 +45,7 @@ class PyGModule(nn.Module):
 
     def __init__(self, model: GraphClassifier, schema: Schema | None = None, recipe: Recipe | None = None) -> None:
         super().__init__()
-        if recipe is not None and recipe.fanout > 0:
+        if recipe is not None and recipe.fanout not in (0, "auto"):
             raise ProtGNNError(
                 f"This model samples {recipe.fanout} neighbours in each layer, which masks on edges cannot follow: "
                 "use model.explain, or train with fanout=0"
@@ -52,7 +53,7 @@ class PyGModule(nn.Module):
         self.reach = Reach(hops=_layers(model.encoder)) if recipe is None else reach_of(recipe)
         self.model, self.schema = model, schema or Schema()
         self.num_targets = targets_read(model.readout)
-        for part in model.modules():  # of a foreign encoder: the mask numbers the edges as given, it sees mended ones
+        for part in model.modules():  # of a PyG encoder: the mask numbers the edges as given, it sees repaired ones
             if isinstance(part, MessagePassing):
                 part.explain = False
         self.catcher = MessagePassing()
@@ -66,19 +67,19 @@ class PyGModule(nn.Module):
         edge_label_index: Tensor | None = None,
     ) -> Tensor:
         graphs = self.graphs(x, edge_index, batch, edge_attr)
-        asked = self.asked(graphs, edge_label_index)
+        targets = self.targets(graphs, edge_label_index)
         mask = self._edge_mask()
         if mask is None:
-            return self._logits(graphs, asked).to(x.device)
-        edge = _mended(mask.cpu(), edge_index.cpu(), graphs)
-        # A node that is asked about stays, whatever it loses.
+            return self._logits(graphs, targets).to(x.device)
+        edge = _repaired(mask.cpu(), edge_index.cpu(), graphs)
+        # A target stays, whatever it loses.
         node = torch.ones(len(graphs.x), dtype=torch.bool) if self.num_targets else _left(edge.detach() > 0, graphs)
         if self._all_or_nothing():
             edge = torch.maximum(edge, edge[graphs.batch().reverse])  # hard masks may keep one direction of an edge
-            return self._logits(cut(graphs, torch.arange(len(graphs)), node, edge > 0), asked).to(x.device)
-        return self._masked(graphs, asked, Presence(node.to(x.device, edge.dtype), edge.to(x.device)))
+            return self._logits(cut(graphs, torch.arange(len(graphs)), node, edge > 0), targets).to(x.device)
+        return self._masked(graphs, targets, SoftMask(node.to(x.device, edge.dtype), edge.to(x.device)))
 
-    def asked(self, graphs: GraphSet, pairs: Tensor | None) -> Tensor | None:
+    def targets(self, graphs: GraphSet, pairs: Tensor | None) -> Tensor | None:
         """What is classified of a network: all nodes ``[N, 1]``, or the pairs given as columns, ``[P, 2]``."""
         if not self.num_targets:
             return None
@@ -96,37 +97,37 @@ class PyGModule(nn.Module):
             raise DataError(f"Expected edge_label_index of pairs of two different nodes among 0 to {len(graphs.x) - 1}")
         return pairs.t().contiguous()
 
-    def _logits(self, graphs: GraphSet, asked: Tensor | None) -> Tensor:
-        """Logits of graphs, or of what is asked about one."""
-        if asked is None or (self.num_targets == 1 and self.model.sampler is None):
-            logits: Tensor = self.model(_batch(graphs, asked).to(self._device))
+    def _logits(self, graphs: GraphSet, targets: Tensor | None) -> Tensor:
+        """Logits of graphs, or of the targets within one."""
+        if targets is None or (self.num_targets == 1 and not self.model.compares_evidence):
+            logits: Tensor = self.model(_batch(graphs, targets).to(self._device))
             return logits
-        seen = evaluation_batches(self.model, self.around(graphs, asked))
+        seen = evaluation_batches(self.model, self.around(graphs, targets))
         return torch.cat([self.model(batch.to(self._device)) for batch in seen])
 
-    def _masked(self, graphs: GraphSet, asked: Tensor | None, presence: Presence) -> Tensor:
+    def _masked(self, graphs: GraphSet, targets: Tensor | None, presence: SoftMask) -> Tensor:
         """Logits where edges are there in part; a pair that is joined is computed without the link between them."""
-        logits: Tensor = self._present(_batch(graphs, asked), presence)
-        if asked is None or self.num_targets == 1:
+        logits: Tensor = self._present(_batch(graphs, targets), presence)
+        if targets is None or self.num_targets == 1:
             return logits
         ends = graphs.edge_index.sort(dim=0).values
         rows = list(logits)
-        for number, pair in enumerate(asked.sort(dim=1).values):
+        for number, pair in enumerate(targets.sort(dim=1).values):
             between = (ends == pair[:, None]).all(0).to(logits.device)
             if bool(between.any()):
                 assert presence.edge is not None
                 without = replace(presence, edge=presence.edge.masked_fill(between, 0))
-                rows[number] = self._present(_batch(graphs, asked[number : number + 1]), without)[0]
+                rows[number] = self._present(_batch(graphs, targets[number : number + 1]), without)[0]
         return torch.stack(rows)
 
-    def _present(self, batch: Batch, presence: Presence) -> Tensor:
+    def _present(self, batch: Batch, presence: SoftMask) -> Tensor:
         logits: Tensor = self.model.head(self.model.embed(batch.to(self._device), presence))
         return logits
 
-    def around(self, graphs: GraphSet, asked: Tensor) -> NetworkInstances:
-        """Some nodes ``[G, 1]`` or pairs ``[G, 2]`` of the one graph, as a classifier sees them apart."""
-        made = check_network(graphs.x, graphs.edge_index, edge_attr=graphs.edge_attr, schema=graphs.schema)
-        seen = NetworkInstances(made[0], asked, None, graphs.schema)
+    def around(self, graphs: GraphSet, targets: Tensor) -> NetworkInstances:
+        """Some nodes ``[G, 1]`` or pairs ``[G, 2]`` of the one graph, each as a classifier sees it alone."""
+        made = Network.from_edge_index(graphs.x, graphs.edge_index, edge_attr=graphs.edge_attr, schema=graphs.schema)
+        seen = NetworkInstances(made[0], targets, None, graphs.schema)
         return seen.reaching(self.reach)
 
     @property
@@ -174,8 +175,8 @@ class PyGModule(nn.Module):
         return attr
 
     def _all_or_nothing(self) -> bool:
-        """Whether an edge can only be there or not: foreign encoders and samplers of evidence know no half presence."""
-        return isinstance(self.model.encoder, ForeignEncoder) or self.model.sampler is not None
+        """Whether an edge can only be there or not: PyG encoders and models of evidence know no half presence."""
+        return isinstance(self.model.encoder, PyGEncoder) or self.model.compares_evidence
 
     def _edge_mask(self) -> Tensor | None:
         """The mask ``[E]`` that PyG has set, if any."""
@@ -183,26 +184,26 @@ class PyGModule(nn.Module):
         return mask.sigmoid() if mask is not None and self.catcher._apply_sigmoid else mask
 
 
-def _batch(graphs: GraphSet, asked: Tensor | None) -> Batch:
-    """The graphs as one batch, or the one graph for all that is asked about it."""
+def _batch(graphs: GraphSet, targets: Tensor | None) -> Batch:
+    """The graphs as one batch, or the one graph for all its targets."""
     batch = graphs.batch()
-    return batch if asked is None else replace(batch, num_graphs=len(asked), targets=asked)
+    return batch if targets is None else replace(batch, num_graphs=len(targets), targets=targets)
 
 
-def _layers(encoder: Encoder | ForeignEncoder) -> int:
-    """How many hops a node hears; a foreign encoder is given one more, for the degrees at the rim."""
+def _layers(encoder: Encoder | PyGEncoder) -> int:
+    """From how many hops a node gets messages; a PyG encoder is given one more, for the degrees at the rim."""
     if isinstance(encoder, Encoder):
         return len(encoder.convs)
     return int(getattr(encoder.module, "num_layers", 3)) + 1
 
 
-def _mended(mask: Tensor, edge_index: Tensor, graphs: GraphSet) -> Tensor:
-    """A mask over the edges as given, ``[E]``, for the edges as mended, ``[E']``.
+def _repaired(mask: Tensor, edge_index: Tensor, graphs: GraphSet) -> Tensor:
+    """A mask over the edges as given, ``[E]``, for the edges as repaired, ``[E']``.
 
     A direction that was not given takes the value of the one that was; of duplicates the highest counts.
     """
     batch, total = graphs.batch(), len(graphs.x)
-    key = batch.edge_index[1] * total + batch.edge_index[0]  # ascending: this is the order of mended edges
+    key = batch.edge_index[1] * total + batch.edge_index[0]  # ascending: this is the order of repaired edges
     real = edge_index[0] != edge_index[1]
     (source, target), value = edge_index[:, real], mask[real]
     nothing = value.new_zeros(len(key))
@@ -223,5 +224,5 @@ def _left(edge: Tensor, graphs: GraphSet) -> Tensor:
     ends = torch.zeros(len(batch.x), dtype=torch.bool)
     left = ends.index_fill(0, batch.edge_index[:, edge].flatten(), True)
     lonely = ~ends.index_fill(0, batch.edge_index.flatten(), True)
-    stays = torch.zeros(batch.num_graphs, dtype=torch.bool).index_fill(0, batch.node_graph[left | lonely], True)
-    return left | lonely | ~stays[batch.node_graph]
+    stays = torch.zeros(batch.num_graphs, dtype=torch.bool).index_fill(0, batch.batch[left | lonely], True)
+    return left | lonely | ~stays[batch.batch]

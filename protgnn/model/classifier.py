@@ -1,76 +1,155 @@
-"""The composed model: ``head(readout(encoder(G)))``, and in ProtGNN+ the same of the evidence for each prototype."""
+"""The three models of the paper, each a composition of the same parts.
+
+==================  ==================================================================================
+``PlainGNN``        ``linear(readout(encoder(G)))``: the black box that the others are compared with
+``ProtGNN``         ``last(similarity(readout(encoder(G)), prototypes))``
+``ProtGNNPlus``     the same for the subgraph of ``G`` that each prototype takes as its evidence
+==================  ==================================================================================
+
+The state dict holds ``encoder.*`` and ``head.*``, and for ProtGNN+ ``sampler.*`` and ``parts.*``, the batch-norm
+statistics of subgraphs.
+"""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from protgnn.graphs.packed import Batch
+from protgnn.data.batch import Batch
+from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 from protgnn.model.encoders import Encoder
-from protgnn.model.evidence import Evidence, Exploration, Proposals, Sizes, nearest, propose
-from protgnn.model.foreign import ForeignEncoder
-from protgnn.model.neighbours import Presence
-from protgnn.model.prototypes import PrototypeHead, squared_distances
+from protgnn.model.evidence import Evidence, EvidenceOptions, Exploration, Proposals, nearest, propose
+from protgnn.model.message_passing import SoftMask
+from protgnn.model.prototype_layer import PrototypeHead, squared_distances
+from protgnn.model.pyg_encoder import PyGEncoder
 from protgnn.model.readout import ReadoutName, readout
 from protgnn.model.sampler import Sampler
-from protgnn.model.worlds import PartStatistics
 
 
 class GraphClassifier(nn.Module):
-    """A graph classifier; the head is linear for the plain GNN and made of prototypes for ProtGNN.
+    """What all three models share: an encoder, a readout and a head on the embedding."""
 
-    With a sampler it is ProtGNN+: every prototype is compared with a part of the graph, the evidence for it. The same
-    weights then still make a ProtGNN, which compares the whole graph: ``whole=True``.
-    """
+    compares_evidence: ClassVar[bool] = False
+    """Whether prototypes are compared with subgraphs, for which every instance must be a graph of its own."""
 
-    def __init__(
-        self,
-        encoder: Encoder | ForeignEncoder,
-        readout: ReadoutName,
-        head: nn.Linear | PrototypeHead,
-        sampler: Sampler | None = None,
-        sizes: Sizes | None = None,
-    ) -> None:
+    head: nn.Linear | PrototypeHead
+    sampler: Sampler | None
+    parts: SubgraphBatchNormStats | None
+
+    def __init__(self, encoder: Encoder | PyGEncoder, readout: ReadoutName, head: nn.Linear | PrototypeHead) -> None:
         super().__init__()
-        self.encoder, self.readout, self.head, self.sampler = encoder, readout, head, sampler
-        self.sizes = sizes or Sizes()
-        self.parts = None if sampler is None else PartStatistics(encoder)
+        self.encoder, self.readout, self.head = encoder, readout, head
+        self.sampler = self.parts = None
 
-    def embed(self, batch: Batch, presence: Presence | None = None) -> Tensor:
+    @property
+    def subgraphs_per_graph(self) -> int:
+        """How many subgraphs (the graph itself is one) are encoded to classify one graph."""
+        return 1
+
+    def embed(self, batch: Batch, presence: SoftMask | None = None) -> Tensor:
         """One embedding per graph, ``[B, H]``."""
         return readout(self.readout, self.encoder(batch, presence), batch, presence)
 
     def embed_parts(self, batch: Batch) -> Tensor:
-        """One embedding per graph, ``[B, H]``, where graphs are prototypes' subgraphs or evidence."""
-        if self.parts is None:
-            return self.embed(batch)
-        with self.parts.in_use():
-            return self.embed(batch)
+        """One embedding per graph, ``[B, H]``, where the graphs are subgraphs: those of prototypes, or evidence."""
+        return self.embed(batch)
 
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:
-        """Logits ``[B, C]``."""
-        if isinstance(self.head, PrototypeHead):
-            return self.head.logits(self.distances(batch, whole))
+        """Logits ``[B, C]``; ``whole`` compares whole graphs even in ProtGNN+."""
+        raise NotImplementedError
+
+    def distances(self, batch: Batch, whole: bool = False) -> Tensor:
+        """Squared distance ``[B, K]`` of every prototype to what it is compared with; ProtGNN and ProtGNN+ only."""
+        raise TypeError(f"A {type(self).__name__} has no prototypes")
+
+    def evidence(self, batch: Batch) -> Evidence:
+        """What every prototype is compared with; ProtGNN+ only."""
+        raise TypeError(f"A {type(self).__name__} has no evidence")
+
+    def propose(self, batch: Batch, exploration: Exploration | None = None) -> Proposals:
+        """The candidates for evidence; ProtGNN+ only."""
+        raise TypeError(f"A {type(self).__name__} has no evidence")
+
+
+class PlainGNN(GraphClassifier):
+    """A graph neural network with a linear head."""
+
+    head: nn.Linear
+
+    def forward(self, batch: Batch, whole: bool = False) -> Tensor:
         result: Tensor = self.head(self.embed(batch))
         return result
 
+
+class ProtGNN(GraphClassifier):
+    """Classifies a graph by its similarities to prototypes, Eq. 2."""
+
+    head: PrototypeHead
+
+    def forward(self, batch: Batch, whole: bool = False) -> Tensor:
+        return self.head.logits(self.distances(batch, whole))
+
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
-        """Squared distance ``[B, K]`` of every prototype to what it is compared with."""
-        assert isinstance(self.head, PrototypeHead)
-        if self.sampler is None or whole:
-            return self.head.distances(self.embed(batch))
-        return self.evidence(batch).distance
+        return self.head.distances(self.embed(batch))
+
+    def similarities(self, batch: Batch, whole: bool = False) -> Tensor:
+        """Similarity ``[B, K]`` of every prototype to what it is compared with, Eq. 2."""
+        return self.head.similarity(self.distances(batch, whole))
+
+    def begin_anchored_stage(self) -> None:
+        """Get ready to embed prototypes' subgraphs; ProtGNN+ begins to count statistics of subgraphs."""
+
+
+class ProtGNNPlus(ProtGNN):
+    """Compares every prototype with a subgraph of the graph, the evidence for it.
+
+    The same weights also make a ProtGNN, which compares whole graphs: ``whole=True``, or :meth:`as_protgnn`.
+    """
+
+    compares_evidence = True
+
+    sampler: Sampler
+    parts: SubgraphBatchNormStats
+
+    def __init__(
+        self,
+        encoder: Encoder | PyGEncoder,
+        readout: ReadoutName,
+        head: PrototypeHead,
+        sampler: Sampler,
+        options: EvidenceOptions | None = None,
+    ) -> None:
+        super().__init__(encoder, readout, head)
+        self.sampler, self.options = sampler, options or EvidenceOptions()
+        self.parts = SubgraphBatchNormStats(encoder)
+
+    @property
+    def subgraphs_per_graph(self) -> int:
+        return len(self.head.classes) + self.options.extra_candidates
+
+    def embed_parts(self, batch: Batch) -> Tensor:
+        with self.parts.in_use():
+            return self.embed(batch)
+
+    def begin_anchored_stage(self) -> None:
+        self.parts.begin()
+
+    def distances(self, batch: Batch, whole: bool = False) -> Tensor:
+        return super().distances(batch) if whole else self.evidence(batch).distance
 
     def evidence(self, batch: Batch) -> Evidence:
-        """What every prototype is compared with."""
-        assert isinstance(self.head, PrototypeHead)
-        parts = self.propose(batch).parts
-        h = self.embed_parts(parts.batch.to(batch.x.device))
-        return nearest(squared_distances(h, self.head.vectors), parts)
+        candidates = self.propose(batch).parts
+        h = self.embed_parts(candidates.batch.to(batch.x.device))
+        return nearest(squared_distances(h, self.head.vectors), candidates)
 
     def propose(self, batch: Batch, exploration: Exploration | None = None) -> Proposals:
-        """The parts that the sampler makes of the node embeddings in whole graphs; only the sampler has a gradient."""
-        assert self.sampler is not None and isinstance(self.head, PrototypeHead)
+        # Made of node embeddings in whole graphs; only the sampler has a gradient.
         with torch.no_grad():
             z = self.encoder(batch).float()
-        return propose(self.sampler, z, batch, self.head.vectors.detach(), self.sizes, exploration)
+        return propose(self.sampler, z, batch, self.head.vectors.detach(), self.options, exploration)
+
+    def as_protgnn(self) -> ProtGNN:
+        """The ProtGNN of the same weights, which this model shares with it."""
+        return ProtGNN(self.encoder, self.readout, self.head).train(self.training)

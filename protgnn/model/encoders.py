@@ -11,8 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from protgnn.graphs.packed import Batch
-from protgnn.model.neighbours import Neighbours, Presence
+from protgnn.data.batch import Batch
+from protgnn.model.message_passing import Propagation, SoftMask
 from protgnn.model.norms import NormName, make_norm
 
 EncoderName = Literal["gcn", "gin", "gat"]
@@ -26,7 +26,7 @@ class GCNLayer(nn.Module):
         self.linear = nn.Linear(width_in, width_out)
         self.edge = nn.Linear(edge_features, width_out, bias=False) if edge_features else None
 
-    def forward(self, x: Tensor, around: Neighbours) -> Tensor:
+    def forward(self, x: Tensor, around: Propagation) -> Tensor:
         weight = around.gcn_weight
         out: Tensor = self.linear(around.sum(x, weight))
         return out if self.edge is None else out + self.edge(around.edge_sum(weight))
@@ -42,7 +42,7 @@ class GINLayer(nn.Module):
         self.second = nn.Linear(width_out, width_out)
         self.edge = nn.Linear(edge_features, width_in, bias=False) if edge_features else None
 
-    def forward(self, x: Tensor, around: Neighbours) -> Tensor:
+    def forward(self, x: Tensor, around: Propagation) -> Tensor:
         gathered = around.sum(x, around.present)
         if self.edge is not None:
             gathered = gathered + self.edge(around.edge_sum(around.present))
@@ -66,7 +66,7 @@ class GATLayer(nn.Module):
         self.edge = nn.Linear(edge_features, width_out, bias=False) if edge_features else None
         nn.init.xavier_uniform_(self.attend)
 
-    def forward(self, x: Tensor, around: Neighbours) -> Tensor:
+    def forward(self, x: Tensor, around: Propagation) -> Tensor:
         hidden = self.linear(x).unflatten(1, (self.heads, self.attend.shape[2]))
         sending, receiving = (hidden * self.attend[:, None]).sum(-1)  # [N, A] each
         logit = sending[around.source] + receiving[around.target]
@@ -100,8 +100,8 @@ class Encoder(nn.Module):
             self.norms.append(make_norm(norm, hidden))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, batch: Batch, presence: Presence | None = None) -> Tensor:
-        around = Neighbours(batch, presence)
+    def forward(self, batch: Batch, presence: SoftMask | None = None) -> Tensor:
+        around = Propagation(batch, presence)
         x = batch.x
         for number, (conv, norm) in enumerate(zip(self.convs, self.norms, strict=True)):
             if number:

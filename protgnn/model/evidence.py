@@ -1,21 +1,18 @@
-"""Evidence: the part of a graph that a prototype is compared with, chosen by proposing and comparing.
+"""Evidence: the subgraph of a graph that a prototype is compared with, chosen by proposing and comparing.
 
-The sampler scores every edge for every prototype, and a connected part is grown from the scores for each: the
-proposals. All proposals of a graph are encoded, and every prototype takes the one that is nearest to it. What is shown
-is therefore what was compared, cut out and alone.
+The sampler scores every edge for every prototype, and a connected subgraph is grown from the scores for each: the
+candidates. All candidates of a graph are encoded, and every prototype takes the one that is nearest to it. What is
+shown is therefore what was compared, cut out and alone.
 
-Proposals must differ: where the sampler has no opinion, all prototypes would be offered the same part, and a part that
-is never offered is never learned. Each proposal therefore looks at the graph from a viewpoint of its own, a fixed
-random direction of the node embeddings, which counts as much as one unit of the sampler's logit; and some proposals are
-made from a viewpoint alone. Viewpoints know nothing of the order of the nodes. On inner splits of BBBP (GIN) proposals
-without them classified 79 % of the graphs right, random ones, as different as can be, 89 %. Proposals are also as large
-as the budget allows: parts that ended where the sampler saw nothing more had 7 edges instead of 10, and classified 84 %
-right instead of 88 %.
+Candidates must differ: where the sampler has no opinion, all prototypes would be offered the same subgraph, and one
+that is never offered is never learned. Each candidate therefore looks at the graph from a viewpoint of its own, a fixed
+random direction of the node embeddings, which counts as much as one unit of the sampler's logit; and some candidates
+are made from a viewpoint alone. Viewpoints know nothing of the order of the nodes. Candidates are as large as the
+budget allows. Both are ours, not the paper's: docs/decisions/0003.
 
-The sampler learns Eq. 13, ``max sim(p_k, f(G_s)) - λ_b R_b``, by imitation: proposals are drawn with the noise of the
-concrete relaxation, and the edges of the proposal that turned out nearest to a prototype become likelier for it, the
-others less likely. Gradients through a relaxed or straight-through mask did not find similar parts: on BA-2Motifs with
-a GIN they ended at a similarity of 0.1 where the tree search finds 2.0.
+The sampler learns Eq. 13, ``max sim(p_k, f(G_s)) - λ_b R_b``, by imitation: candidates are drawn with the noise of the
+concrete relaxation, and the edges of the candidate that turned out nearest to a prototype become likelier for it, the
+others less likely. The paper's gradient through a relaxed mask did not find similar subgraphs: docs/decisions/0004.
 """
 
 from __future__ import annotations
@@ -27,8 +24,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from protgnn.graphs.growth import Parts, cut_parts, grow
-from protgnn.graphs.packed import Batch
+from protgnn.data.batch import Batch
+from protgnn.data.grow import CandidateSubgraphs, cut_parts, grow
 from protgnn.model.sampler import Sampler, logistic_noise
 
 DECIMALS = 3
@@ -36,17 +33,17 @@ DECIMALS = 3
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How many edges a part has at the most, and how many parts of a graph are offered beside the sampler's, from
-    viewpoints alone."""
+class EvidenceOptions:
+    """How many edges a candidate has at the most (B), and how many candidates of a graph are offered beside the
+    sampler's, from viewpoints alone."""
 
-    most: int = 10
-    beside: int = 10
+    max_edges: int = 10
+    extra_candidates: int = 10
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """Noise on the scores: how proposals differ from what the sampler has learned so far."""
+    """Noise on the scores: how candidates differ from what the sampler has learned so far."""
 
     scale: float
     generator: torch.Generator
@@ -54,42 +51,47 @@ class Exploration:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The proposals for a batch, and for graph b and prototype k the question ``asked [B, K]`` whose proposal is
-    nearest and its squared distance ``distance [B, K]``."""
+    """The candidates for a batch, and for graph b and prototype k the number ``candidate [B, K]`` of the nearest one
+    and its squared distance ``distance [B, K]``."""
 
-    parts: Parts
-    asked: Tensor
+    parts: CandidateSubgraphs
+    candidate: Tensor
     distance: Tensor
 
     @property
     def part(self) -> Tensor:
         """The row of ``parts.batch`` that each prototype is compared with, ``[B, K]``."""
-        return self.parts.part.to(self.asked.device).gather(1, self.asked)
+        return self.parts.part.to(self.candidate.device).gather(1, self.candidate)
 
     def member(self, batch: Batch) -> Tensor:
         """Whether a node is in the evidence for a prototype, bool ``[N, K]``."""
-        return self.parts.member.t().to(self.asked.device).gather(1, self.asked[batch.node_graph])
+        return self.parts.member.t().to(self.candidate.device).gather(1, self.candidate[batch.batch])
 
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
     """What the sampler offers: its ``logit [U, K]`` of the edges ``once [U]``, each listed in one direction, and the
-    ``parts`` grown from that."""
+    candidates ``parts`` grown from that."""
 
     once: Tensor
     logit: Tensor
-    parts: Parts
+    parts: CandidateSubgraphs
 
 
 def propose(
-    sampler: Sampler, z: Tensor, batch: Batch, prototypes: Tensor, sizes: Sizes, exploration: Exploration | None = None
+    sampler: Sampler,
+    z: Tensor,
+    batch: Batch,
+    prototypes: Tensor,
+    options: EvidenceOptions,
+    exploration: Exploration | None = None,
 ) -> Proposals:
-    """A connected part of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``."""
+    """A connected subgraph of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``."""
     once = _once(batch)
     ends = batch.edge_index[:, once]
     logit = sampler(z, ends, prototypes)
-    offered = len(prototypes) + sizes.beside
-    score = from_viewpoints(z, ends, batch.node_graph[ends[0]], batch.num_graphs, offered)
+    offered = len(prototypes) + options.extra_candidates
+    score = from_viewpoints(z, ends, batch.batch[ends[0]], batch.num_graphs, offered)
     score[:, : len(prototypes)] += logit.detach()
     score = score.t().round(decimals=DECIMALS) + 0.0  # there is a -0.0, which would be less than 0.0
     if exploration is not None:
@@ -100,16 +102,16 @@ def propose(
         alone[: len(prototypes)] = sampler(z, every, prototypes).detach().t()
     both = score.new_full((len(score), batch.edge_index.shape[1]), -torch.inf)
     both[:, once] = both[:, batch.reverse[once]] = score
-    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, sizes.most)))
+    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, options.max_edges)))
 
 
-def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposals: int) -> Tensor:
+def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, candidates: int) -> Tensor:
     """How far every edge lies in the direction of every viewpoint, ``[U, K]``, standardised within each graph."""
-    direction = _viewpoints(proposals, z.shape[1]).to(z)
+    direction = _viewpoints(candidates, z.shape[1]).to(z)
     node = z @ direction.t()
     height = node[ends[0]] + node[ends[1]]
     edges = torch.bincount(graph, minlength=graphs).clamp(min=1).to(z.dtype)[:, None]
-    zeros = z.new_zeros(graphs, proposals)
+    zeros = z.new_zeros(graphs, candidates)
     height = height - (zeros.index_add(0, graph, height) / edges)[graph]
     spread = (zeros.index_add(0, graph, height.square()) / edges).sqrt()[graph]
     standard: Tensor = height / (spread + 1e-3)
@@ -117,21 +119,21 @@ def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, proposa
 
 
 @cache
-def _viewpoints(proposals: int, width: int) -> Tensor:
-    directions = torch.randn(proposals, width, generator=torch.Generator().manual_seed(0))
+def _viewpoints(candidates: int, width: int) -> Tensor:
+    directions = torch.randn(candidates, width, generator=torch.Generator().manual_seed(0))
     return nn.functional.normalize(directions)
 
 
-def nearest(distance: Tensor, parts: Parts) -> Evidence:
-    """Let every prototype take the nearest proposal, given distances ``[P, K]`` of all parts to all prototypes."""
-    of_graph = distance[parts.part.to(distance.device)]  # [B, proposals, K]
-    # Parts that look the same are equally near, but for rounding that depends on the batch: the first of them is taken.
-    asked = (of_graph.detach() + 1e-3).log().round(decimals=4).argmin(1)
-    return Evidence(parts, asked, of_graph.gather(1, asked[:, None]).squeeze(1))
+def nearest(distance: Tensor, parts: CandidateSubgraphs) -> Evidence:
+    """Let every prototype take the nearest candidate, given distances ``[P, K]`` of all to all prototypes."""
+    of_graph = distance[parts.part.to(distance.device)]  # [B, candidates, K]
+    # Candidates that look the same are equally near but for rounding, which depends on the batch: take the first.
+    candidate = (of_graph.detach() + 1e-3).log().round(decimals=4).argmin(1)
+    return Evidence(parts, candidate, of_graph.gather(1, candidate[:, None]).squeeze(1))
 
 
-def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: float, most: int) -> Tensor:
-    """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest proposals, plus ``λ_b ReLU(Σ e_ij - B)``.
+def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: float, max_edges: int) -> Tensor:
+    """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest candidates, plus ``λ_b ReLU(Σ e_ij - B)``.
 
     The edges inside count as much as those outside, so that a sampler that knows nothing says 0.
     """
@@ -143,8 +145,8 @@ def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: fl
     share = inside.mean().clamp(0.01, 0.99)
     weight = torch.where(inside > 0, 0.5 / share, 0.5 / (1 - share))
     zeros = logit.new_zeros(batch.num_graphs, logit.shape[1])
-    size = zeros.index_add(0, batch.node_graph[ends[0]], logit.sigmoid())
-    return binary_cross_entropy_with_logits(logit, inside, weight) + budget * torch.relu(size - most).mean()
+    size = zeros.index_add(0, batch.batch[ends[0]], logit.sigmoid())
+    return binary_cross_entropy_with_logits(logit, inside, weight) + budget * torch.relu(size - max_edges).mean()
 
 
 def _once(batch: Batch) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import Batch
-from protgnn.model.neighbours import Presence
+from protgnn.data.batch import Batch
+from protgnn.model.message_passing import SoftMask
 
 ReadoutName = Literal["sum", "mean", "max", "target", "pair_product", "pair_concat"]
 
@@ -34,7 +34,7 @@ def targets_read(name: ReadoutName) -> int:
     raise ValueError(f"Expected a readout of {', '.join(sum(READOUTS.values(), ()))} (got {name!r})")
 
 
-def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | None = None) -> Tensor:
+def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: SoftMask | None = None) -> Tensor:
     """``[N, H] → [B, H]`` by sum, mean or maximum over the present nodes, where a graph without any gives zeros; or the
     embedding of the target; or of two targets the product over √H, or both side by side, ``[B, 2 H]``.
 
@@ -47,13 +47,13 @@ def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: Presence | Non
     if name == "max":
         return _maximum(x, batch, present)
     zeros = x.new_zeros(batch.num_graphs, x.shape[1])
-    total = zeros.index_add(0, batch.node_graph, x if present is None else x * present)
+    total = zeros.index_add(0, batch.batch, x if present is None else x * present)
     if name == "sum":
         return total
     if present is None:
         size = batch.node_counts[:, None].to(x.dtype)
     else:
-        size = zeros[:, :1].index_add(0, batch.node_graph, present)
+        size = zeros[:, :1].index_add(0, batch.batch, present)
     return total / torch.where(size > 0, size, torch.ones_like(size))
 
 
@@ -71,6 +71,6 @@ def _maximum(x: Tensor, batch: Batch, present: Tensor | None) -> Tensor:
     if present is not None:
         hidden = x.detach().masked_fill(present <= 0, torch.inf)
         floor = torch.segment_reduce(hidden, "min", lengths=batch.node_counts, axis=0)
-        x = present * x + (1 - present) * torch.where(floor.isinf(), 0.0, floor)[batch.node_graph]
+        x = present * x + (1 - present) * torch.where(floor.isinf(), 0.0, floor)[batch.batch]
     highest = torch.segment_reduce(x, "max", lengths=batch.node_counts, axis=0)
     return torch.where(highest.isinf(), 0.0, highest)

@@ -25,16 +25,16 @@ class Sampler(nn.Module):
 
     def forward(self, z: Tensor, ends: Tensor, prototypes: Tensor) -> Tensor:
         """Logits of every edge for every prototype: ``[N, H], [2, U], [K, H] → [U, K]``."""
-        left, right, asked = self._split(z, prototypes)
+        left, right, prototype = self._split(z, prototypes)
         one, other = ends
         both = torch.cat([left[one] + right[other], left[other] + right[one]])  # [2U, 64]
         layers = self.second.weight, self.second.bias, self.third.weight, self.third.bias
-        logit: Tensor = _Tail.apply(both, asked, *layers)  # type: ignore[no-untyped-call]
+        logit: Tensor = _Tail.apply(both, prototype, *layers)  # type: ignore[no-untyped-call]
         return logit.view(len(prototypes), 2, -1).mean(1).t().contiguous()
 
     def _split(self, z: Tensor, prototypes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        left, right, asked = torch.split_with_sizes(self.first.weight, self.widths, dim=1)
-        return z @ left.t(), z @ right.t(), nn.functional.linear(prototypes, asked, self.first.bias)
+        left, right, prototype = torch.split_with_sizes(self.first.weight, self.widths, dim=1)
+        return z @ left.t(), z @ right.t(), nn.functional.linear(prototypes, prototype, self.first.bias)
 
 
 class _Tail(torch.autograd.Function):
@@ -45,25 +45,25 @@ class _Tail(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, both: Tensor, asked: Tensor, *layers: Tensor) -> Tensor:
-        ctx.save_for_backward(both, asked, *layers)
+    def forward(ctx: Any, both: Tensor, prototypes: Tensor, *layers: Tensor) -> Tensor:
+        ctx.save_for_backward(both, prototypes, *layers)
         _, _, weight, bias = layers
-        hidden, logit = torch.empty_like(both), both.new_empty(len(asked), len(both))
-        for number, prototype in enumerate(asked):
+        hidden, logit = torch.empty_like(both), both.new_empty(len(prototypes), len(both))
+        for number, prototype in enumerate(prototypes):
             torch.addmv(bias, _hidden(both, prototype, layers, hidden), weight[0], out=logit[number])
         return logit
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor, ...]:
-        both, asked, *layers = ctx.saved_tensors
+        both, prototypes, *layers = ctx.saved_tensors
         weight, last = layers[0], layers[2][0]
-        of_both, of_asked, of_layers = (
+        of_both, of_prototypes, of_layers = (
             torch.zeros_like(both),
-            torch.empty_like(asked),
+            torch.empty_like(prototypes),
             list(map(torch.zeros_like, layers)),
         )
         hidden = torch.empty_like(both)
-        for number, (prototype, grad) in enumerate(zip(asked, grads[0], strict=True)):
+        for number, (prototype, grad) in enumerate(zip(prototypes, grads[0], strict=True)):
             second = _hidden(both, prototype, layers, hidden)
             of_layers[2] += grad @ second
             of_layers[3] += grad.sum()
@@ -72,8 +72,8 @@ class _Tail(torch.autograd.Function):
             of_layers[1] += of_second.sum(0)
             of_hidden = (of_second @ weight).mul_(hidden > 0)
             of_both += of_hidden
-            of_asked[number] = of_hidden.sum(0)
-        return of_both, of_asked, *of_layers
+            of_prototypes[number] = of_hidden.sum(0)
+        return of_both, of_prototypes, *of_layers
 
 
 def _hidden(both: Tensor, prototype: Tensor, layers: Sequence[Tensor], first: Tensor) -> Tensor:

@@ -43,7 +43,7 @@ def tie_order(num_nodes: int, graph: int, seed: int) -> list[int]:
 
 
 class BitGraph:
-    """One graph as adjacency bit masks, with the two questions that the search asks of it: root and children.
+    """One graph as adjacency bit masks, with what the search needs of it: root and children.
 
     ``edges`` are pairs of node numbers; direction and self-loops play no part in what is connected. ``order`` are all
     nodes in the order that settles ties.
@@ -106,6 +106,7 @@ class BitGraph:
         return found
 
     def _nearest(self, start: int, within: int, size: int) -> int:
+        """The ``size`` nodes of ``within`` that are nearest to ``start``, in the order that settles ties."""
         seen = frontier = start
         while seen.bit_count() < size:
             grown = 0
@@ -125,6 +126,7 @@ class BitGraph:
 
     def _reached(self, start: int, within: int, wanted: int) -> int:
         """What can be reached from ``start`` inside ``within``, stopping early once all of ``wanted`` is."""
+        # The innermost loop of the search: written out rather than shared with `_nearest` (docs/decisions/0100).
         seen = frontier = start
         while frontier and wanted & ~seen:
             grown = 0

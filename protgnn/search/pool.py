@@ -8,8 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import Batch, GraphSet, full_precision
-from protgnn.model.prototypes import similarity, squared_distances
+from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.subgraph import cut_batch
+from protgnn.model.prototype_layer import similarity, squared_distances
 from protgnn.search.bitsets import to_matrix
 
 Encode = Callable[[Batch], Tensor]
@@ -22,64 +24,27 @@ DECIMALS = 5
 
 
 class Cutter:
-    """Cuts many induced subgraphs out of a set of graphs and batches them by index arithmetic.
-
-    It does what ``graphs.subgraphs.cut`` does for node masks, but touches only the edges that enter kept nodes;
-    edges come out sorted by target, the order in which encoders want them.
-    """
+    """Cuts many induced subgraphs out of the same graphs and batches them."""
 
     def __init__(self, graphs: GraphSet) -> None:
-        self._x, self._edge_attr = graphs.x, graphs.edge_attr
-        self._first = graphs.node_ptr.numpy()
-        self._targets = None if graphs.targets is None else graphs.targets.numpy()
-        shift = np.repeat(self._first[:-1], graphs.edge_counts.numpy())
-        source, target = graphs.edge_index.numpy() + shift
-        self._order = np.argsort(target, kind="stable")
-        self._source = source[self._order]
-        entering = np.bincount(target, minlength=len(self._x))
-        self._entering = entering
-        self._edge_first = np.cumsum(entering) - entering
+        self._whole = graphs.batch()
+        self._first = graphs.node_ptr.numpy()[:-1]
         self._max_nodes = int(graphs.node_counts.max())
 
     def batches(self, owners: Sequence[int], node_sets: Sequence[int]) -> Iterator[Batch]:
         """Subgraph s is ``node_sets[s]`` of graph ``owners[s]``; all in order, some thousand nodes at a time."""
         kept = to_matrix(node_sets, self._max_nodes)
-        owner = np.asarray(owners)
-        calls = np.cumsum(kept.sum(1)) // NODES_PER_CALL
+        owner, sizes = np.asarray(owners), kept.sum(1)
+        calls = np.cumsum(sizes) // NODES_PER_CALL
         starts = np.flatnonzero(np.diff(calls, prepend=-1))
         for start, stop in zip(starts, [*starts[1:], len(calls)], strict=True):
-            yield self._batch(owner[start:stop], kept[start:stop])
-
-    def _batch(self, owner: np.ndarray, kept: np.ndarray) -> Batch:
-        # Contiguous copies: on the strided views of nonzero, PyTorch's scatter is forty times slower.
-        subgraph, local = np.stack(np.nonzero(kept))
-        nodes = self._first[owner[subgraph]] + local
-        number = np.cumsum(kept).reshape(kept.shape) - 1  # of a kept node within the batch
-
-        entering = self._entering[nodes]
-        ends = np.cumsum(entering)
-        edges = np.arange(ends[-1]) + np.repeat(self._edge_first[nodes] - (ends - entering), entering)
-        target = np.repeat(np.arange(len(nodes)), entering)
-        of = subgraph[target]
-        source = self._source[edges] - self._first[owner[of]]
-        inside = kept[of, source]
-        edges, target, source = edges[inside], target[inside], number[of[inside], source[inside]]
-
-        attr, targets = self._edge_attr, None
-        if self._targets is not None:
-            targets = torch.from_numpy(number[np.arange(len(owner))[:, None], self._targets[owner]])
-        return Batch(
-            x=full_precision(self._x[torch.from_numpy(nodes)]),
-            edge_index=torch.from_numpy(np.stack([source, target])),
-            node_graph=torch.from_numpy(subgraph),
-            num_graphs=len(owner),
-            edge_attr=None if attr is None else attr[torch.from_numpy(self._order[edges])],
-            targets=targets,
-        )
+            some = slice(start, stop)
+            graph, rows = owner[some], np.arange(stop - start)
+            yield cut_batch(self._whole, kept[some], self._first[graph], rows, graph, sizes[some])
 
 
 class Pool:
-    """Rows of evaluated subgraphs of some graphs; a subgraph gets its row when it is first asked for.
+    """Rows of evaluated subgraphs of some graphs; a subgraph gets its row when it is first looked up.
 
     ``scores [R, K]`` are rounded similarities. Embeddings are kept for subgraphs of at most ``keep`` nodes.
     """

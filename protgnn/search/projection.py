@@ -13,9 +13,9 @@ import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
+from protgnn.data.network.instances import Instances
 from protgnn.errors import DataError
-from protgnn.graphs.instances import Instances
-from protgnn.model.prototypes import squared_distances
+from protgnn.model.prototype_layer import squared_distances
 from protgnn.search.bitsets import to_nodes
 from protgnn.search.pool import Cutter, Encode
 from protgnn.search.tree import Explored, SearchSettings, search
@@ -30,7 +30,7 @@ SAME = 1e-5
 
 
 @dataclass(frozen=True)
-class Source:
+class PrototypeSource:
     """The training subgraph that a prototype came from; ``distance`` is ‖h̃ - p‖² before the prototype moved."""
 
     graph: int
@@ -44,7 +44,7 @@ class Projection:
     """New prototype vectors ``[K, H]`` and the subgraph behind each."""
 
     vectors: Tensor
-    sources: tuple[Source, ...]
+    sources: tuple[PrototypeSource, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +110,13 @@ def _moved(
     graphs: Instances, prototypes: Tensor, prototype_class: Tensor, encode: Encode, chosen: list[tuple[int, int]]
 ) -> Projection:
     """The prototypes on their (graph, node set): encoded once more, so that nothing of the search is left in them."""
-    owners = graphs[[graph for graph, _ in chosen]].apart()
+    owners = graphs[[graph for graph, _ in chosen]].ego_graphs()
     batches = Cutter(owners).batches(range(len(chosen)), [nodes for _, nodes in chosen])
     vectors = torch.cat([encode(batch) for batch in batches])
     rows = zip(chosen, prototype_class.tolist(), (vectors - prototypes).square().sum(1).tolist(), strict=True)
     return Projection(
-        vectors, tuple(Source(graph, tuple(to_nodes(nodes)), label, moved) for (graph, nodes), label, moved in rows)
+        vectors,
+        tuple(PrototypeSource(graph, tuple(to_nodes(nodes)), label, moved) for (graph, nodes), label, moved in rows),
     )
 
 
@@ -152,9 +153,9 @@ def _graphs_to_search(
     whole = embed_all(graphs, encode)
     nearest: dict[int, tuple[list[int], Tensor]] = {}
     for label, own in members.items():
-        apart = squared_distances(whole[own], prototypes[prototype_class == label])
-        order = apart.argsort(dim=0, stable=True)[:candidates]
-        near = torch.zeros(apart.shape, dtype=torch.bool).scatter(0, order, True)
+        distance = squared_distances(whole[own], prototypes[prototype_class == label])
+        order = distance.argsort(dim=0, stable=True)[:candidates]
+        near = torch.zeros(distance.shape, dtype=torch.bool).scatter(0, order, True)
         rows = near.any(1).nonzero().squeeze(1)
         nearest[label] = own[rows].tolist(), near[rows]
     return nearest

@@ -20,9 +20,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
 from protgnn.errors import DataError
-from protgnn.graphs.instances import Instances
-from protgnn.graphs.packed import GraphSet
 from protgnn.search.bitsets import BitGraph, tie_order, to_nodes
 from protgnn.search.pool import Encode, Pool, grown
 
@@ -96,7 +96,7 @@ def search(
     settings = settings or SearchSettings()
     if not len(index):
         return []
-    chosen = graphs[list(index)].apart()
+    chosen = graphs[list(index)].ego_graphs()
     for number, size in zip(index, chosen.node_counts.tolist(), strict=True):
         if not size:
             raise DataError(f"Expected graphs with nodes to search in (got graph {number} without any)")

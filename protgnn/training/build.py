@@ -7,16 +7,18 @@ import copy
 import torch
 from torch import Tensor, nn
 
+from protgnn.data.schema import Schema
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.schema import Schema
-from protgnn.model.classifier import GraphClassifier
+from protgnn.featurizers.part_rule import PartRule
+from protgnn.io.seeding import seed_for
+from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
 from protgnn.model.encoders import Encoder
-from protgnn.model.foreign import ForeignEncoder, pyg_encoder
-from protgnn.model.prototypes import PrototypeHead
+from protgnn.model.mined import MinedHead, ProtGNNMined
+from protgnn.model.prototype_layer import PrototypeHead
+from protgnn.model.pyg_encoder import PyGEncoder, pyg_encoder
 from protgnn.model.readout import readout_width
 from protgnn.model.sampler import Sampler
-from protgnn.training.chance import seed_for
-from protgnn.training.recipe import Recipe, part_sizes
+from protgnn.training.recipe import Recipe, evidence_options, is_mined
 
 
 def build(
@@ -31,27 +33,30 @@ def build(
         torch.manual_seed(seed_for(recipe.seed, "weights"))
         encoder = _encoder(recipe, schema, module)
         width = readout_width(recipe.readout, encoder.width_out)
-        head = _head(recipe, schema, width, classes)
-        sampler = Sampler(encoder.width_out, prototype_width=width) if recipe.plus else None
-        return GraphClassifier(encoder, recipe.readout, head, sampler, part_sizes(recipe))
+        if recipe.head == "plain":
+            return PlainGNN(encoder, recipe.readout, nn.Linear(width, schema.num_classes))
+        if classes is None:
+            classes = torch.arange(schema.num_classes).repeat_interleave(recipe.prototypes)
+        if is_mined(recipe):
+            guide = PlainGNN(_encoder(recipe, schema, module), recipe.readout, nn.Linear(width, schema.num_classes))
+            mined = MinedHead(width, classes, schema.num_classes)
+            rule = PartRule.of(schema)
+            return ProtGNNMined(encoder, recipe.readout, mined, guide, rule, recipe.evidence_edges, recipe.layers)
+        head = PrototypeHead(width, classes, schema.num_classes, recipe.epsilon)
+        if not recipe.plus:
+            return ProtGNN(encoder, recipe.readout, head)
+        sampler = Sampler(encoder.width_out, prototype_width=width)
+        return ProtGNNPlus(encoder, recipe.readout, head, sampler, evidence_options(recipe))
 
 
-def _head(recipe: Recipe, schema: Schema, width: int, classes: Tensor | None) -> nn.Linear | PrototypeHead:
-    if recipe.head == "plain":
-        return nn.Linear(width, schema.num_classes)
-    if classes is None:
-        classes = torch.arange(schema.num_classes).repeat_interleave(recipe.prototypes)
-    return PrototypeHead(width, classes, schema.num_classes, recipe.epsilon)
-
-
-def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encoder | ForeignEncoder:
+def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encoder | PyGEncoder:
     width, edges = len(schema.node_features), len(schema.edge_features) if recipe.edge_features else 0
     if recipe.encoder == "custom":
         if module is None:
             raise ProtGNNError(
                 "This model has an encoder of your own: give the module, as in from_run(path, encoder=…)"
             )
-        return ForeignEncoder(copy.deepcopy(module), edge_features=edges)
+        return PyGEncoder(copy.deepcopy(module), edge_features=edges)
     if recipe.encoder.startswith("pyg:"):
         try:
             name = recipe.encoder.removeprefix("pyg:")

@@ -1,38 +1,51 @@
-"""How good a model is on some graphs."""
+"""How good a model is on some graphs, and how faithful what it shows is to what it computed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from protgnn.graphs.instances import Instances
-from protgnn.graphs.packed import Batch, GraphSet
-from protgnn.graphs.subgraphs import cut
-from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead, similarity
+from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.data.subgraph import cut
+from protgnn.model.classifier import GraphClassifier, ProtGNN, ProtGNNPlus
+from protgnn.model.evidence import Evidence
+from protgnn.model.mined import ProtGNNMined
+from protgnn.training.selection import accuracy_of
 
 EVALUATION_BATCH = 512
 EVALUATION_PARTS = 8192
 EVALUATION_NODES = 65_536
+UNFAMILIAR_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a model makes of G graphs, found in one pass: ``logits [G, C]``, the similarities ``similar [G, K]`` to its
+    prototypes if it has any, and if asked for how faithful its evidence is."""
+
+    logits: Tensor
+    similar: Tensor | None = None
+    evidence: dict[str, float] = field(default_factory=dict)
 
 
 def graphs_at_once(model: GraphClassifier, graphs: Instances) -> int:
-    """How many graphs to evaluate in one call: fewer where they are large, or many parts of each are compared."""
-    most = EVALUATION_BATCH
+    """How many graphs to evaluate in one call: fewer where they are large, or many subgraphs of each are compared."""
+    most = min(EVALUATION_BATCH, max(EVALUATION_PARTS // model.subgraphs_per_graph, 1))
     if isinstance(graphs, GraphSet) and len(graphs):
         most = min(most, max(EVALUATION_NODES // int(graphs.node_counts.max()), 1))
-    if model.sampler is None or not isinstance(model.head, PrototypeHead):
-        return most
-    return min(most, max(EVALUATION_PARTS // (len(model.head.classes) + model.sizes.beside), 1))
+    return most
 
 
 def evaluation_batches(model: GraphClassifier, graphs: Instances, whole: bool = False) -> Iterator[Batch]:
     """The graphs as a model is evaluated on them: apart where it looks for evidence in each."""
-    return graphs.batches(graphs_at_once(model, graphs), apart=model.sampler is not None and not whole)
+    return graphs.batches(graphs_at_once(model, graphs), ego=model.compares_evidence and not whole)
 
 
 @torch.no_grad()
@@ -49,9 +62,94 @@ def predict_logits(
     return torch.cat(parts)
 
 
-def share_right(logits: Tensor, y: Tensor) -> float:
-    """Accuracy: the share of the graphs whose class has the largest logit; ``[G, C], [G]``."""
-    return float((logits.argmax(1) == y).float().mean())
+@torch.no_grad()
+def embeddings(model: GraphClassifier, graphs: Instances) -> Tensor:
+    """The embedding of every whole graph in evaluation mode, ``[G, H]``."""
+    model.eval()
+    return torch.cat([model.embed(batch) for batch in evaluation_batches(model, graphs, whole=True)])
+
+
+@torch.no_grad()
+def similarities(model: ProtGNN, graphs: Instances) -> Tensor:
+    """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
+    model.eval()
+    return torch.cat([model.similarities(batch) for batch in evaluation_batches(model, graphs)])
+
+
+@torch.no_grad()
+def assess(model: GraphClassifier, graphs: Instances, check_evidence: bool = False) -> Outcome:
+    """Run a model over graphs once; checking evidence is slow, as each piece of it is encoded alone."""
+    if not isinstance(model, ProtGNN):
+        return Outcome(predict_logits(model, graphs))
+    if check_evidence and isinstance(model, ProtGNNPlus):
+        return _assess_evidence(model, graphs)
+    similar = similarities(model, graphs)
+    figures = mined_faithfulness(model, graphs) if check_evidence and isinstance(model, ProtGNNMined) else {}
+    return Outcome(model.head.logits_of(similar), similar, figures)
+
+
+@torch.no_grad()
+def _assess_evidence(model: ProtGNNPlus, graphs: Instances) -> Outcome:
+    """The outcome of a ProtGNN+ with what it promises of its evidence.
+
+    ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
+    graph and encoded alone. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
+    ProtGNN, the same weights on whole graphs, predicts the same class.
+    """
+    model.eval()
+    similar, errors, sizes = [], [], []
+    at_once = graphs_at_once(model, graphs)
+    for start in range(0, len(graphs), at_once):
+        some = graphs[start : start + at_once].ego_graphs()
+        batch = some.batch()
+        evidence = model.evidence(batch)
+        similar.append(model.head.similarity(evidence.distance))
+        error, size = _alone(model, some, batch, evidence)
+        errors.append(error)
+        sizes.append(size)
+    used = torch.cat(similar)
+    logits = model.head.logits_of(used)
+    agree = logits.argmax(1) == predict_logits(model, graphs, whole=True).argmax(1)
+    figures = {
+        "evidence_error": max(errors),
+        "evidence_size": float(torch.cat(sizes).mean()),
+        "agreement": float(agree.float().mean()),
+    }
+    return Outcome(logits, used, figures)
+
+
+@torch.no_grad()
+def mined_faithfulness(model: ProtGNNMined, graphs: Instances) -> dict[str, float]:
+    """What mined evidence promises: ``evidence_error`` and ``evidence_size`` as for sampled evidence (of every best
+    place, cut out, labelled and encoded alone), and ``agreement`` with the guide, the plain GNN of the warm-up."""
+    model.eval()
+    error, sizes = 0.0, []
+    at_once = graphs_at_once(model, graphs)
+    for start in range(0, len(graphs), at_once):
+        some = graphs[start : start + at_once].ego_graphs()
+        found = model.evidence(some.batch())
+        used = found.similar.gather(0, found.places.best)
+        sizes.append(torch.from_numpy(found.parts.edges[found.places.best.numpy()]).float().reshape(-1))
+        for graph, row in sorted({(g, r) for g, rows in enumerate(found.places.best.tolist()) for r in rows}):
+            alone = model.similarity_alone(some[graph], found.parts.masks[row])
+            taken = found.places.best[graph] == row
+            error = max(error, float((alone[taken] - used[graph][taken]).abs().max()))
+    said = torch.cat([model(batch, whole=True) for batch in evaluation_batches(model, graphs, whole=True)]).argmax(1)
+    agree = said == predict_logits(model, graphs).argmax(1)
+    figures = {"evidence_error": error, "evidence_size": float(torch.cat(sizes).mean())}
+    return {**figures, "agreement": float(agree.float().mean())}
+
+
+def _alone(model: ProtGNNPlus, graphs: GraphSet, batch: Batch, evidence: Evidence) -> tuple[float, Tensor]:
+    """The evidence of a batch cut out and encoded alone: the largest error in a similarity, and the edge counts."""
+    used, error, sizes = model.head.similarity(evidence.distance), 0.0, []
+    for prototype, inside in enumerate(evidence.member(batch).t()):
+        alone = cut(graphs, torch.arange(len(graphs)), inside)
+        sizes.append(alone.edge_counts / 2)
+        h = torch.cat([model.embed_parts(alone[number].batch()) for number in range(len(alone))])
+        expected = model.head.similarity((h - model.head.vectors[prototype]).square().sum(1))
+        error = max(error, float((expected - used[:, prototype]).abs().max()))
+    return error, torch.cat(sizes)
 
 
 def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, Any]:
@@ -67,7 +165,7 @@ def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, 
             "precision": float(correct[said].float().mean()) if bool(said.any()) else None,
         }
     return {
-        "accuracy": share_right(logits, y),
+        "accuracy": accuracy_of(logits, y),
         "loss": float(cross_entropy(logits, y)),
         "n": len(y),
         "per_class": per_class,
@@ -87,84 +185,31 @@ def link_scores(logits: Tensor, y: Tensor) -> dict[str, float | None]:
     }
 
 
-@torch.no_grad()
-def similarities(model: GraphClassifier, graphs: Instances) -> Tensor:
-    """Similarity of every graph to every prototype in evaluation mode, ``[G, K]``."""
-    head = model.head
-    assert isinstance(head, PrototypeHead)
-    model.eval()
-    parts = [model.distances(batch) for batch in evaluation_batches(model, graphs)]
-    return similarity(torch.cat(parts), head.epsilon)
-
-
-UNFAMILIAR_SHARE = 0.01
-
-
-def familiarity(model: GraphClassifier, valid: Instances) -> float:
-    """The similarity to the nearest prototype that all but one in a hundred validation graphs reach.
+def familiarity(similar: Tensor) -> float:
+    """The similarity to the nearest prototype that all but one in a hundred validation graphs reach, ``[G, K] → []``.
 
     A graph below it is unlike anything the model was trained on, whatever class it is given.
     """
-    return float(similarities(model, valid).max(1).values.quantile(UNFAMILIAR_SHARE))
+    return float(similar.max(1).values.quantile(UNFAMILIAR_SHARE))
 
 
 @torch.no_grad()
-def promises(model: GraphClassifier, graphs: Instances, anchors: GraphSet) -> dict[str, float]:
+def faithfulness(model: ProtGNN, outcome: Outcome, subgraphs: GraphSet) -> dict[str, float]:
     """The promises, as figures.
 
     ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
     largest difference between summed contributions and logits. ``median_similarity``: of the graphs to the nearest
-    prototype of the class they are predicted to be. ProtGNN+ has three more, see :func:`evidence_promises`.
+    prototype of the class they are predicted to be. ProtGNN+ has three more, see :func:`assess`.
     """
-    head = model.head
-    assert isinstance(head, PrototypeHead)
-    model.eval()
-    alone = torch.cat([model.embed_parts(anchors[number].batch()) for number in range(len(anchors))])
-    gaps, nearest = [], []
-    for batch in evaluation_batches(model, graphs):
-        logits = model(batch)
-        similar = similarity(model.distances(batch), head.epsilon)
-        contribution = similar[:, None, :] * head.last.weight[None]  # [B, C, K]
-        gaps.append((contribution.sum(2) - logits).abs().max())
-        foreign = head.classes[None] != logits.argmax(1)[:, None]
-        nearest.append(similar.masked_fill(foreign, -torch.inf).max(1).values)
-    figures = {
-        "prototype_error": float((alone - head.vectors).abs().max()),
-        "sum_error": float(torch.stack(gaps).max()),
-        "median_similarity": float(torch.cat(nearest).median()),
-    }
-    return figures if model.sampler is None else {**figures, **evidence_promises(model, graphs)}
-
-
-@torch.no_grad()
-def evidence_promises(model: GraphClassifier, graphs: Instances) -> dict[str, float]:
-    """What ProtGNN+ promises of its evidence.
-
-    ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
-    graph and encoded alone. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
-    ProtGNN, the same weights on whole graphs, predicts the same class.
-    """
-    head = model.head
-    assert isinstance(head, PrototypeHead)
-    model.eval()
-    error, sizes, agree = 0.0, [], []
-    at_once = graphs_at_once(model, graphs)
-    for start in range(0, len(graphs), at_once):
-        chosen = graphs[start : start + at_once]
-        some = chosen.apart()
-        batch = some.batch()
-        evidence = model.evidence(batch)
-        used = similarity(evidence.distance, head.epsilon)
-        whole = predict_logits(model, chosen, whole=True)
-        agree.append(head.logits(evidence.distance).argmax(1) == whole.argmax(1))
-        for prototype, inside in enumerate(evidence.member(batch).t()):
-            alone = cut(some, torch.arange(len(some)), inside)
-            sizes.append(alone.edge_counts / 2)
-            h = torch.cat([model.embed_parts(alone[number].batch()) for number in range(len(alone))])
-            expected = similarity((h - head.vectors[prototype]).square().sum(1), head.epsilon)
-            error = max(error, float((expected - used[:, prototype]).abs().max()))
+    assert outcome.similar is not None
+    head, similar, logits = model.eval().head, outcome.similar, outcome.logits
+    alone = torch.cat([model.embed_parts(subgraphs[number].batch()) for number in range(len(subgraphs))])
+    summed = torch.stack([(similar * weight).sum(1) for weight in head.last.weight], 1)  # contributions, [G, C]
+    summed = summed + head.logits_of(torch.zeros_like(similar[:1]))  # and the base, where there is one
+    other = head.classes[None] != logits.argmax(1)[:, None]
     return {
-        "evidence_error": error,
-        "evidence_size": float(torch.cat(sizes).mean()),
-        "agreement": float(torch.cat(agree).float().mean()),
+        "prototype_error": float((alone - head.vectors).abs().max()),
+        "sum_error": float((summed - logits).abs().max()),
+        "median_similarity": float(similar.masked_fill(other, -torch.inf).max(1).values.median()),
+        **outcome.evidence,
     }

@@ -1,4 +1,8 @@
-"""The recipe: every knob of a run, once, with its meaning, its default and the paper's value beside it."""
+"""The recipe: every knob of a run, once, with its meaning, its default and the paper's value beside it.
+
+A knob whose value is ``"auto"`` is settled by the data before training begins: ``resolve.py`` says how, and a run
+stores what was settled.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,31 @@ import difflib
 import json
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from protgnn.errors import ProtGNNError
-from protgnn.model.evidence import Sizes
+from protgnn.io.text import read_bytes
+from protgnn.model.evidence import EvidenceOptions
 from protgnn.model.norms import NormName
 from protgnn.model.readout import ReadoutName
 from protgnn.search.tree import SearchSettings
+
+Auto = Literal["auto"]
+Count = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+BatchSize = Annotated[int, Field(ge=1, le=1_000_000)]
+
+AUTO_BEFORE = {
+    "warm_up": -1,
+    "patience": -1,
+    "window": -1,
+    "batch_size": 0,
+    "search_max_nodes": -1,
+    "fanout": -1,
+}
+"""The numbers that meant ``"auto"`` in older runs, configurations and commands; they still do."""
 
 
 def knob(default: Any, meaning: str, paper: Any = None, **bounds: Any) -> Any:
@@ -24,12 +44,21 @@ def knob(default: Any, meaning: str, paper: Any = None, **bounds: Any) -> Any:
 
 
 class Recipe(BaseModel):
-    """Everything that decides what a training run does. Unknown keys and values out of bounds are refused."""
+    """Everything that decides what a training run does. Unknown keys and values out of bounds are refused.
+
+    The keys are in seven sections, in this order: model, loss, evidence, projection, optimisation, data, runtime.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    # the model
-    encoder: str = knob("gin", "gcn, gin, gat, a PyG model such as pyg:GraphSAGE, or custom (a module from Python)")
+    # model
+    head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
+    plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
+    encoder: str = knob(
+        "gin",
+        "gcn, gin, gat, a PyG model such as pyg:GraphSAGE, or custom (a module from Python); of links it is gcn unless "
+        "another is chosen",
+    )
     hidden: int = knob(128, "width of node and graph embeddings", paper=128, ge=1, le=4096)
     layers: int = knob(3, "message-passing layers", paper=3, ge=1, le=32)
     heads: int = knob(4, "attention heads of GAT; they divide the hidden width", ge=1, le=64)
@@ -42,32 +71,41 @@ class Recipe(BaseModel):
         paper="max",
     )
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
-    head: Literal["prototypes", "plain"] = knob("prototypes", "prototypes: ProtGNN; plain: a linear layer")
-
-    # prototypes and the objective, Eq. 2 to 6
     prototypes: int = knob(5, "prototypes per class m", paper=5, ge=1, le=1000)
     prototypes_start: Literal["graphs", "random"] = knob(
         "graphs", "where prototypes start: on the embeddings of random training graphs, or anywhere", paper="random"
     )
     epsilon: float = knob(1e-4, "ε of the similarity log((d + 1) / (d + ε)), Eq. 2", paper=1e-4, gt=0, lt=1)
+
+    # loss, Eq. 3 to 6
     cluster: float = knob(0.10, "weight λ1 of the cluster cost, Eq. 4", paper=0.10, ge=0)
     separation: float = knob(0.05, "weight λ2 of the separation cost, Eq. 5", paper=0.05, ge=0)
     separation_margin: float = knob(
         4.0,
-        "squared distance beyond which a foreign prototype is far enough; 0: unbounded, to the letter",
+        "squared distance beyond which a prototype of another class is far enough; 0: unbounded, to the letter",
         paper=0,
         ge=0,
     )
     diversity: float = knob(0.01, "weight λ3 of the diversity cost, Eq. 6", paper=0.01, ge=0)
     diversity_threshold: float = knob(0.3, "cosine s_max that prototypes of a class may have", paper=0.3, ge=-1, le=1)
 
-    # the evidence of ProtGNN+, Eq. 13 and 14
-    plus: bool = knob(False, "ProtGNN+: compare every prototype with a part of the graph instead of all of it")
-    warm_up: int = knob(
-        -1, "epochs T_w of ProtGNN before evidence is learned; -1: 100, or 1000 steps if that is less", paper=200, ge=-1
+    # evidence of ProtGNN+, Eq. 13 and 14
+    warm_up: Count | Auto = knob(
+        "auto",
+        "epochs T_w of ProtGNN before evidence is learned; auto: 100, or 1000 steps if that is less",
+        paper=200,
     )
+    evidence: Literal["sampled", "mined"] = knob(
+        "sampled",
+        "sampled: learned prototypes are projected, and a sampler finds evidence (the paper); mined: prototypes are "
+        "parts that recur and tell classes apart, and evidence is whole, small and looks like them (graphs only)",
+        paper="sampled",
+    )
+    mined_prototypes: int = knob(12, "mined prototypes of a class at the most", ge=1, le=100)
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)
-    evidence_beside: int = knob(10, "parts of a graph that are offered beside the sampler's proposals", paper=0, ge=0)
+    evidence_beside: int = knob(
+        10, "candidates in each graph that are offered beside the sampler's proposals", paper=0, ge=0
+    )
     evidence_budget: float = knob(0.01, "weight λ_b of the budget R_b, Eq. 14", paper=0.01, ge=0)
     exploration: float = knob(1.0, "scale of the noise on edge scores while evidence is learned", ge=0)
     evidence_share: float = knob(
@@ -91,8 +129,8 @@ class Recipe(BaseModel):
     search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
     search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
     search_min_nodes: int = knob(5, "a subgraph of so many nodes is a leaf, N_min", paper=5, ge=1)
-    search_max_nodes: int = knob(
-        -1, "nodes of a prototype's subgraph at the most; -1: 10, and in ProtGNN+ as many as evidence has edges", ge=-1
+    search_max_nodes: Count | Auto = knob(
+        "auto", "nodes of a prototype's subgraph at the most; auto: 10, and in ProtGNN+ as many as evidence has edges"
     )
     anchored_epochs: int = knob(
         50,
@@ -106,46 +144,55 @@ class Recipe(BaseModel):
 
     # optimisation
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
-    patience: int = knob(
-        -1,
-        "stop after so many epochs without a better validation accuracy in the mean over the window; 0: never; -1: 30 "
-        "epochs, at least 1000 steps",
-        ge=-1,
+    patience: Count | Auto = knob(
+        "auto",
+        "stop after so many epochs without a better validation accuracy in the mean over the window; 0: never; auto: "
+        "30 epochs, at least 1000 steps",
     )
-    window: int = knob(
-        -1,
-        "epochs whose validation is averaged to choose the best, as a single one may be lucky; -1: those of 200 steps, "
-        "at most half of a stage",
+    window: Count | Auto = knob(
+        "auto",
+        "epochs whose validation is averaged to choose the best, as a single one may be lucky; auto: those of 200 "
+        "steps, at most half of a stage",
         paper=1,
-        ge=-1,
     )
-    batch_size: int = knob(0, "graphs per step; 0: a tenth of the training graphs, 16 to 64", ge=0, le=1_000_000)
+    ending_window: Positive | Auto = knob(
+        "auto", "the same for the epochs at the end, in which prototypes have their subgraphs; auto: as window"
+    )
+    batch_size: BatchSize | Auto = knob(
+        "auto", "graphs per step; auto: a tenth of the training graphs, 16 to 64 (of a sampled network 64 nodes)"
+    )
     lr: float = knob(0.001, "Adam's learning rate", paper=0.005, gt=0, le=1)
     weight_decay: float = knob(0.0, "Adam's weight decay", ge=0, le=1)
-
     averaging: float = knob(
         0.99, "decay of the running average of the weights that is validated and exported; 0: none", paper=0, ge=0, lt=1
     )
 
-    # data and chance
+    # data
     split: Literal["random", "stratified", "scaffold", "given"] = knob(
-        "stratified", "how train, validation and test parts are drawn", paper="random"
+        "stratified",
+        "how train, validation and test parts are drawn; given if the data has a split, unless another is chosen",
+        paper="random",
     )
-    seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
-
-    # nodes and pairs of a network
-    fanout: int = knob(
-        -1,
-        "neighbours that a node of a network asks in each layer; 0: all; -1: all where there are few edges, else 5",
-        ge=-1,
+    fanout: Count | Auto = knob(
+        "auto",
+        "neighbours of a node of a network that are sampled in each layer; 0: all; auto: all where there are few "
+        "edges, else 5",
     )
     instance_nodes: int = knob(
         30, "nodes nearest to the target in which prototypes, and in ProtGNN+ evidence, are looked for", ge=2, le=1000
     )
 
-    # the machine
-    accelerator: Literal["cpu", "cuda", "auto"] = knob("cpu", "where to compute")
+    # runtime
+    seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
+    accelerator: Literal["cpu", "cuda", "auto"] = knob("cpu", "where to compute; auto: CUDA where it is there")
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = knob("32-true", "floating-point precision")
+
+    @field_validator(*AUTO_BEFORE, mode="before")
+    @classmethod
+    def _auto_as_it_was(cls, value: Any, info: ValidationInfo) -> Any:
+        assert info.field_name is not None
+        before = AUTO_BEFORE[info.field_name]
+        return "auto" if str(value).strip() in (str(before), str(float(before))) else value
 
     @field_validator("encoder")
     @classmethod
@@ -166,9 +213,9 @@ class Recipe(BaseModel):
 
     @field_validator("window")
     @classmethod
-    def _some_window(cls, value: int) -> int:
+    def _some_window(cls, value: int | Auto) -> int | Auto:
         if value == 0:
-            raise ValueError("expected at least one epoch to choose by, or -1")
+            raise ValueError("expected at least one epoch to choose by, or auto")
         return value
 
     @model_validator(mode="after")
@@ -212,56 +259,37 @@ def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
         made.model_fields_set.intersection_update(changes)
         return made
     except ValidationError as error:
-        raise ProtGNNError("\n".join(_sentence(problem) for problem in error.errors())) from None
+        raise ProtGNNError("\n".join(_sentences(error.errors()))) from None
 
 
-def _sentence(problem: Any) -> str:
-    key = ".".join(str(part) for part in problem["loc"]) or "recipe"
-    message = problem["msg"].removeprefix("Value error, ")
-    return f"Recipe key {key}: {message} (got {problem['input']!r})" if problem["loc"] else f"Recipe: {message}"
+def _sentences(problems: list[Any]) -> list[str]:
+    """What is wrong, one sentence per key."""
+    said: dict[str, str] = {}
+    for problem in problems:
+        message = problem["msg"].removeprefix("Value error, ")
+        key, *kind = [str(part) for part in problem["loc"]] or ["recipe"]
+        more = " or auto" if kind else ""  # a key that takes a number or auto is refused for both
+        got = f" (got {problem['input']!r})" if problem["loc"] else ""
+        said.setdefault(key, f"Recipe key {key}: {message}{more}{got}" if problem["loc"] else f"Recipe: {message}")
+    return list(said.values())
+
+
+def is_mined(recipe: Recipe) -> bool:
+    """Whether the model is a ProtGNN+ with mined prototypes."""
+    return recipe.plus and recipe.evidence == "mined"
 
 
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
+    if is_mined(recipe):
+        return recipe.epochs + 2 * recipe.anchored_epochs
     return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
-
-
-def learning_epochs(recipe: Recipe, graphs: int) -> int:
-    """Epochs on whole graphs, at the most: all of T, or T_w where the rest is for evidence."""
-    if not recipe.plus:
-        return recipe.epochs
-    warm_up = min(100, -(-1000 // steps_per_epoch(recipe, graphs))) if recipe.warm_up == -1 else recipe.warm_up
-    return min(warm_up, recipe.epochs)
-
-
-def epochs_of_patience(recipe: Recipe, graphs: int) -> int:
-    """The epochs to wait for a better one with so many training graphs: few graphs make few steps per epoch."""
-    return max(30, -(-1000 // steps_per_epoch(recipe, graphs))) if recipe.patience == -1 else recipe.patience
-
-
-def window_of(recipe: Recipe, graphs: int, epochs: int) -> int:
-    """The epochs to average over in a stage of at most so many, with so many training graphs: few graphs make few steps
-    per epoch, and leave few to validate on. Training must not run out of patience before the first choice."""
-    patience = epochs_of_patience(recipe, graphs) or epochs
-    if recipe.window == -1:  # at most half of them, or there would be nothing to choose from
-        return max(1, min(-(-200 // steps_per_epoch(recipe, graphs)), epochs // 2, patience))
-    return max(1, min(recipe.window, epochs, patience))
-
-
-def steps_per_epoch(recipe: Recipe, graphs: int) -> int:
-    """Steps that one pass over so many training graphs takes."""
-    return -(-graphs // graphs_per_step(recipe, graphs))
-
-
-def graphs_per_step(recipe: Recipe, graphs: int) -> int:
-    """The batch size of a recipe for so many training graphs: small sets want more steps per epoch."""
-    return recipe.batch_size or min(max(graphs // 10, 16), 64)
 
 
 def largest_prototype(recipe: Recipe) -> int:
     """Nodes of a prototype's subgraph at the most. Prototypes larger than evidence would never be met, and to smaller
     ones evidence has to be cut down."""
-    if recipe.search_max_nodes != -1:
+    if recipe.search_max_nodes != "auto":
         return recipe.search_max_nodes
     return max(recipe.evidence_edges, recipe.search_min_nodes) if recipe.plus else 10
 
@@ -279,9 +307,9 @@ def search_settings(recipe: Recipe) -> SearchSettings:
     )
 
 
-def part_sizes(recipe: Recipe) -> Sizes:
-    """How large parts are, and how many are offered."""
-    return Sizes(recipe.evidence_edges, recipe.evidence_beside)
+def evidence_options(recipe: Recipe) -> EvidenceOptions:
+    """How large candidates for evidence are, and how many are offered."""
+    return EvidenceOptions(recipe.evidence_edges, recipe.evidence_beside)
 
 
 def parse_settings(settings: list[str]) -> dict[str, str]:
@@ -298,10 +326,8 @@ def parse_settings(settings: list[str]) -> dict[str, str]:
 def read_config(path: Path) -> dict[str, Any]:
     """Recipe keys from a TOML or JSON file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path).decode("utf-8")
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except OSError as error:
-        raise ProtGNNError(f"Cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise ProtGNNError(f"{path} is neither TOML nor JSON: {error}") from None
     if not isinstance(values, dict):

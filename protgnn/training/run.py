@@ -6,43 +6,64 @@
 ``prototypes.…``        the subgraphs of the prototypes, as safetensors; what each is stands in ``run.json``
 ``log.csv``             one row per epoch
 ``state.safetensors``   where unfinished training stands; removed when it is done
+``.replacement/``       unfinished training that will replace the run; the run stays usable until it does
 ``report.html``         what `protgnn report` has made of it, if asked
 ``tensorboard/``        the same curves for TensorBoard, where it is installed
 ======================  =====================================================================================
 
-Opening one runs nobody's code: tensors are safetensors, everything else is JSON with a schema version.
-``run.json`` is written last, so a directory without a finished one is a run that did not finish.
+Opening one runs nobody's code: tensors are safetensors, everything else is JSON with a schema version, checked field
+by field (``run_file.py``). Only plain files inside the folder are read or written. ``run.json`` is written last and in
+one step, and names its files, so a run is whole or it did not finish. The files of a run that replaces another carry a
+part of their checksum in their names, so that both are whole until the new ``run.json`` is there.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
-import shutil
+import os
+import re
+import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import safetensors
 import safetensors.torch
+import torch
 from torch import Tensor, nn, tensor
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.schema import Schema
+from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.schema import Schema
-from protgnn.graphs.splits import Split
+from protgnn.featurizers.molecule import parse, quiet
 from protgnn.model.classifier import GraphClassifier
+from protgnn.model.mined import ProtGNNMined
+from protgnn.model.readout import targets_read
 from protgnn.training.build import build
-from protgnn.training.files import csv_text, remove_unfinished, sha256, write_bytes, write_json, write_text
-from protgnn.training.prototypes import PrototypeCard, Prototypes
+from protgnn.training.prototype_cards import PrototypeCard, Prototypes
 from protgnn.training.recipe import RETIRED, Recipe, make_recipe
-from protgnn.training.state import LOG_FILE, STATE_FILE, TENSORBOARD, TrainingState
+from protgnn.training.run_file import (
+    LOG_FILE,
+    LOG_NAME,
+    OLDEST_VERSION,
+    RUN_VERSION,
+    RunFile,
+    check_size,
+    check_weights,
+    checked_run_file,
+    checked_subgraphs,
+)
 from protgnn.version import VERSION
 
-RUN_FILE, MODEL_FILE, PROTOTYPE_FILE = "run.json", "model.safetensors", "prototypes.safetensors"
-REPORT_FILE = "report.html"
-RUN_VERSION = 1
+RUN_FILE = "run.json"
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, safetensors.SafetensorError)
+"""What reading a file that is not what it should be may end in."""
+RENAMED = {"origin": "n_id", "outside": "missing_degree", "node_truth": "node_mask"}
+"""What tensors of stored prototypes were called in version 1."""
 
 
 @dataclass(frozen=True)
@@ -89,170 +110,148 @@ class Run:
         }
 
     @classmethod
-    def from_json(cls, content: dict[str, Any], subgraphs: GraphSet | None = None) -> Run:
-        split = content["split"]
-        cards = tuple(PrototypeCard(**card) for card in content["prototypes"] or ())
+    def from_file(cls, content: RunFile, subgraphs: GraphSet | None = None) -> Run:
+        """The run of a checked ``run.json``."""
+        stored = content.model_dump(by_alias=True)
+        cards = tuple(PrototypeCard(**card) for card in stored["prototypes"] or ())
+        split = stored["split"]
         return cls(
-            recipe=make_recipe(**{key: value for key, value in content["recipe"].items() if key not in RETIRED}),
-            schema=Schema.from_json(content["schema"]),
-            data=None if content["data"] is None else DataCard(**content["data"]),
-            split=None if split is None else Split(**{name: tensor(part) for name, part in split.items()}),
-            finished=content["finished"],
-            scores=content["scores"],
+            recipe=make_recipe(**{key: value for key, value in content.recipe.items() if key not in RETIRED}),
+            schema=Schema.from_json(stored["schema"]),
+            data=None if stored["data"] is None else DataCard(**stored["data"]),
+            split=None if split is None else Split(**{name: _numbers(part) for name, part in split.items()}),
+            finished=content.finished,
+            scores=content.scores.model_dump(exclude_unset=True),
             prototypes=None if subgraphs is None else Prototypes(cards, subgraphs),
-            labels=content["labels"],
-            seen=content.get("seen"),
+            labels=content.labels,
+            seen=content.seen,
         )
 
 
-def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, state: TrainingState | None = None) -> None:
-    """Write a run; with a model it is finished and sealed by checksums, without one it is only begun."""
-    files = {}
-    if model is not None:
-        weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-        write_bytes(folder / MODEL_FILE, safetensors.torch.save(weights))
-        write_text(folder / LOG_FILE, csv_text([] if state is None else state.rows))
-        names = [MODEL_FILE, LOG_FILE]
-        if run.prototypes is not None:
-            write_bytes(folder / PROTOTYPE_FILE, safetensors.torch.save(_tensors(run.prototypes.subgraphs)))
-            names.append(PROTOTYPE_FILE)
-        files = {name: sha256(folder / name) for name in names}
-    content = {**run.to_json(), "files": files}
-    write_json(folder / RUN_FILE, {**content, "checksum": _checksum(content)})
-    if model is not None:
-        (folder / STATE_FILE).unlink(missing_ok=True)
-
-
-def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingState) -> None:
-    """Write a run that was trained elsewhere, if need be in the place of a finished one; others may still go on."""
-    if (folder / STATE_FILE).exists():
-        raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
-        raise RunError(f"{folder} is not empty and not a run: choose another folder")
-    write_run(folder, run, model, state)
-    (folder / REPORT_FILE).unlink(missing_ok=True)
-    shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
+def _numbers(values: list[int]) -> Tensor:
+    return tensor(values, dtype=torch.int64)
 
 
 def read_run(folder: Path) -> Run:
     """Read and check ``run.json``, and that the files it names are the ones it was written with."""
+    return _read(folder)[0]
+
+
+def _read(folder: Path) -> tuple[Run, RunFile]:
     path = folder / RUN_FILE
     if not _is_directory(folder):
         raise RunError(f"There is no run directory {folder}: make one with `protgnn train … --out {folder}`")
-    if not path.is_file():
+    if not path.exists():
         raise RunError(f"{folder} is not a run directory: it has no {RUN_FILE}")
     try:
-        content = json.loads(path.read_bytes())
-        if content["schema_version"] != RUN_VERSION:
-            version = content["schema_version"]
-            raise RunError(f"{path} has schema version {version}, this protgnn reads {RUN_VERSION}: upgrade protgnn")
+        content = json.loads(read_plain(path))
+        version = content["schema_version"]
+        if type(version) is not int or not OLDEST_VERSION <= version <= RUN_VERSION:
+            known = f"{OLDEST_VERSION} to {RUN_VERSION}"
+            raise RunError(
+                f"{path} has schema version {str(version)[:20]}, this protgnn reads {known}: upgrade protgnn"
+            )
         claimed = content.pop("checksum")
-        if claimed != _checksum(content):
+        if claimed != run_checksum(content):
             raise RunError(f"{path} was changed after it was written: restore it or train again")
-        for name, expected in content["files"].items():
-            if name == LOG_FILE:  # the model does without; who wants its curves checks it
-                continue
-            if not (folder / name).is_file():
-                raise RunError(f"{folder / name} is missing: restore it or train again")
-            if sha256(folder / name) != expected:
-                raise RunError(f"{folder / name} was changed after it was written: restore it or train again")
+        checked = checked_run_file(content)
         subgraphs = None
-        if PROTOTYPE_FILE in content["files"]:
-            tensors: dict[str, Any] = safetensors.torch.load_file(folder / PROTOTYPE_FILE)
-            names = tuple(card["name"] or "" for card in content["prototypes"])
-            subgraphs = GraphSet(**tensors, names=names, schema=Schema.from_json(content["schema"]))
-        return Run.from_json(content, subgraphs)
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        safetensors.SafetensorError,
-    ) as error:
+        for name, expected in checked.files.items():
+            if name.startswith("log."):  # the model does without; who wants its curves checks it
+                continue
+            stored = _read_sealed(folder / name, expected)
+            if name.startswith("prototypes."):
+                tensors = {RENAMED.get(key, key): value for key, value in safetensors.torch.load(stored).items()}
+                subgraphs = checked_subgraphs(tensors, checked.prototypes or [], Schema.from_json(content["schema"]))
+                _check_atoms(subgraphs, checked)
+        run = Run.from_file(checked, subgraphs)
+        wanted = targets_read(run.recipe.readout)
+        if wanted and subgraphs is not None and (subgraphs.targets is None or subgraphs.targets.shape[1] != wanted):
+            raise ValueError("the tensor targets does not fit the prototypes")
+        return run, checked
+    except RunError:
+        raise
+    except (*DAMAGED, ProtGNNError) as error:
         raise RunError(f"{path} is damaged ({error}): restore it or train again") from None
+
+
+def _check_atoms(subgraphs: GraphSet, checked: RunFile) -> None:
+    """Refuse prototypes whose nodes are not atoms of the molecule that they are said to be of."""
+    if subgraphs.schema.featurizer != "molecule":
+        return
+    with quiet():
+        for number, card in enumerate(checked.prototypes or ()):
+            mol = parse(card.name or "")
+            if mol is None or max(card.nodes) >= mol.GetNumAtoms():
+                raise ValueError(f"prototype {number} has atoms that its molecule has not")
+
+
+def read_plain(path: Path) -> bytes:
+    """The bytes of a plain file inside a run; links, devices and pipes are refused."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(handle, "rb") as file:
+        kind = os.fstat(file.fileno())
+        if not stat.S_ISREG(kind.st_mode):
+            raise RunError(f"{path} is no plain file: restore it or train again")
+        check_size(kind.st_size, str(path), "run_file_bytes" if path.name == RUN_FILE else "run_bytes")
+        return file.read()
+
+
+def _read_sealed(path: Path, expected: str) -> bytes:
+    """The bytes of a file that ``run.json`` names."""
+    if path.is_symlink():
+        raise RunError(f"{path} is a link, and only plain files inside a run are read: restore it or train again")
+    if not path.is_file():
+        raise RunError(f"{path} is missing: restore it or train again")
+    content = read_plain(path)
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise RunError(f"{path} was changed after it was written: restore it or train again")
+    return content
 
 
 def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphClassifier, Run]:
     """The trained model of a finished run, ready to predict, and what it was made from."""
-    run = read_run(folder)
+    run, checked = _read(folder)
     if not run.finished:
         raise RunError(f"{folder} holds training that did not finish: continue it with `protgnn train … --resume`")
+    path = folder / next(name for name in checked.files if name.startswith("model."))
     try:
-        weights: dict[str, Tensor] = safetensors.torch.load_file(folder / MODEL_FILE)
+        weights: dict[str, Tensor] = safetensors.torch.load(_read_sealed(path, checked.files[path.name]))
         classes = None if run.prototypes is None else tensor([card.label for card in run.prototypes.cards])
+        with torch.device("meta"):  # shapes alone: a recipe may ask for gigabytes that the weights do not have
+            wanted = build(run.recipe, run.schema, encoder, classes).state_dict()
+        check_weights(weights, {name: value.shape for name, value in wanted.items()})
+        if classes is not None and weights["head.classes"].tolist() != classes.tolist():
+            raise RunError("the prototypes are of other classes than run.json says")
         model = build(run.recipe, run.schema, encoder, classes)
         model.load_state_dict(weights)
-    except (OSError, RuntimeError, safetensors.SafetensorError) as error:
-        raise RunError(f"{folder / MODEL_FILE} does not fit its recipe: {error}") from None
+        if isinstance(model, ProtGNNMined) and run.prototypes is not None:
+            model.know(run.prototypes.subgraphs)
+    except (OSError, RuntimeError, ValueError, RunError, safetensors.SafetensorError) as error:
+        raise RunError(f"{path} does not fit its recipe: {error}") from None
     return model.eval(), run
 
 
 def read_rows(folder: Path) -> list[dict[str, float]]:
     """How training went, an epoch in each row; none where the log was not kept, and an error where it was changed."""
     path = folder / LOG_FILE
-    if not path.is_file():
+    if not (folder / RUN_FILE).is_file():  # a model that was never stored
         return []
     try:
-        sealed = json.loads((folder / RUN_FILE).read_bytes())["files"].get(LOG_FILE)
-        if sealed not in (None, sha256(path)):
+        files = json.loads(read_plain(folder / RUN_FILE))["files"]
+        name = next((name for name in files if re.fullmatch(LOG_NAME, name)), LOG_FILE)
+        path = folder / name
+        if not path.is_file():
+            return []
+        content = read_plain(path)
+        if files.get(name) not in (None, hashlib.sha256(content).hexdigest()):
             raise ValueError("it was changed after it was written")
-        with path.open(newline="", encoding="utf-8") as file:
-            return [
-                {name: int(cell) if name == "epoch" else float(cell) for name, cell in row.items()}
-                for row in csv.DictReader(file)
-            ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return [
+            {column: int(cell) if column == "epoch" else float(cell) for column, cell in row.items()}
+            for row in csv.DictReader(io.StringIO(content.decode("utf-8"), newline=""))
+        ]
+    except DAMAGED as error:
         raise RunError(f"{path} is damaged ({error}): restore it, or remove it to do without curves") from None
-
-
-def differences(recipe: Recipe, other: Recipe) -> str:
-    """The keys in which two recipes differ, in words."""
-    mine, theirs = recipe.model_dump(), other.model_dump()
-    return ", ".join(f"{key} was {mine[key]} and is now {theirs[key]}" for key in mine if mine[key] != theirs[key])
-
-
-def begin(folder: Path, run: Run, resume: bool, overwrite: bool) -> TrainingState | None:
-    """Make the directory ready for training; the state to go on from where ``resume`` finds one."""
-    try:
-        taken = folder.exists()
-    except OSError as error:
-        raise ProtGNNError(f"Cannot write {folder}: {error.strerror}") from None
-    if resume or overwrite:
-        _sweep(folder)
-    if (folder / RUN_FILE).exists() and resume:
-        before = read_run(folder)
-        if before.finished:
-            raise RunError(f"{folder} is finished: nothing to resume")
-        changed = differences(before.recipe, run.recipe)
-        if changed:
-            raise ProtGNNError(f"Cannot resume {folder} with another recipe: {changed}")
-        if before.data is not None and run.data is not None and before.data.fingerprint != run.data.fingerprint:
-            raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
-        if not _same_split(before.split, run.split):
-            raise ProtGNNError(f"Cannot resume {folder}: the split of the data has changed since it was begun")
-        return TrainingState.load(folder)
-    if taken and not folder.is_dir():
-        raise ProtGNNError(f"{folder} is a file: choose another --out")
-    if (folder / RUN_FILE).exists() and not overwrite:
-        raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
-    if taken and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
-        raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
-    if taken:
-        (folder / STATE_FILE).unlink(missing_ok=True)
-        shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
-    write_run(folder, run)
-    # What is left of a run that is replaced; the new one no longer names it.
-    for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, REPORT_FILE):
-        (folder / name).unlink(missing_ok=True)
-    return None
-
-
-def _same_split(one: Split | None, other: Split | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return all(getattr(one, part).tolist() == getattr(other, part).tolist() for part in ("train", "valid", "test"))
 
 
 def _is_directory(path: Path) -> bool:
@@ -263,15 +262,5 @@ def _is_directory(path: Path) -> bool:
         return False
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what a killed process was just writing."""
-    for name in (RUN_FILE, MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, STATE_FILE):
-        remove_unfinished(folder / name)
-
-
-def _tensors(graphs: GraphSet) -> dict[str, Tensor]:
-    return {name: value.contiguous() for name, value in vars(graphs).items() if isinstance(value, Tensor)}
-
-
-def _checksum(content: dict[str, Any]) -> str:
+def run_checksum(content: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

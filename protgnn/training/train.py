@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
-from protgnn.graphs.instances import Instances
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.schema import Schema
-from protgnn.model.classifier import GraphClassifier
-from protgnn.model.prototypes import PrototypeHead
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.data.schema import Schema
+from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.training.algorithm import fit
 from protgnn.training.build import build
-from protgnn.training.evaluate import familiarity, link_scores, predict_logits, promises, score
-from protgnn.training.loop import fit
-from protgnn.training.machine import check_machine
-from protgnn.training.prototypes import Prototypes, describe_prototypes
+from protgnn.training.checkpoint import OnEpoch, TrainingState
+from protgnn.training.device import check_device
+from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity, link_scores, score
+from protgnn.training.prototype_cards import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
-from protgnn.training.run import Run, begin, write_run
-from protgnn.training.state import TrainingState
-from protgnn.training.task import recipe_for, seen_by
+from protgnn.training.resolve import as_model_input, resolve
+from protgnn.training.run import Run
+from protgnn.training.run_folder import finish, training_in
 
 
 @dataclass(frozen=True)
-class Parts:
+class SplitData:
     """Instances to learn from, to choose by, and (where there are any) to report on."""
 
     train: Instances
     valid: Instances
     test: Instances | None = None
 
-    def seen_by(self, recipe: Recipe) -> Parts:
+    def as_model_input(self, recipe: Recipe) -> SplitData:
         """The same parts as a model of that recipe sees them."""
-        test = None if self.test is None else seen_by(recipe, self.test)
-        return Parts(seen_by(recipe, self.train), seen_by(recipe, self.valid), test)
+        test = None if self.test is None else as_model_input(recipe, self.test)
+        return SplitData(as_model_input(recipe, self.train), as_model_input(recipe, self.valid), test)
 
 
 @dataclass(frozen=True)
@@ -55,30 +54,67 @@ class Trained:
     seen: list[int] | None = None
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """A model with its initial weights, the settled recipe it was built from, and the parts as it sees them."""
+
+    recipe: Recipe
+    parts: SplitData
+    model: GraphClassifier
+
+
+def _prepare(parts: SplitData, recipe: Recipe, encoder: nn.Module | None) -> _Prepared:
+    """Settle the recipe and build the model; what cannot be trained is refused here."""
+    check_device(recipe)
+    recipe = resolve(recipe, parts.train, encoder)
+    return _Prepared(recipe, parts.as_model_input(recipe), build(recipe, parts.train.schema, encoder))
+
+
 def train(
-    parts: Parts,
+    parts: SplitData,
     recipe: Recipe,
     encoder: nn.Module | None = None,
-    on_epoch: Callable[[TrainingState], None] | None = None,
+    on_epoch: OnEpoch | None = None,
     state: TrainingState | None = None,
     folder: Path | None = None,
 ) -> Trained:
     """Train a model; the scores are those of the exported model on each part."""
-    check_machine(recipe)
-    recipe = recipe_for(recipe, parts.train, encoder)
-    parts, schema = parts.seen_by(recipe), parts.train.schema
-    model = build(recipe, schema, encoder)
+    return _train(_prepare(parts, recipe, encoder), on_epoch, state, folder)
+
+
+def train_in(
+    folder: Path,
+    parts: SplitData,
+    run: Run,
+    encoder: nn.Module | None = None,
+    on_epoch: OnEpoch | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+) -> tuple[GraphClassifier, Run]:
+    """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
+    prepared = _prepare(parts, run.recipe, encoder)  # before anything is written
+    run = replace(run, recipe=prepared.recipe)
+    with training_in(folder, run, resume, overwrite, lambda stored: resolve(stored, parts.train, encoder)) as begun:
+        trained = _train(prepared, on_epoch, begun.state, begun.folder)
+        done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes, seen=trained.seen)
+        finish(folder, done, trained.model, trained.state)
+    return trained.model, done
+
+
+def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState | None, folder: Path | None) -> Trained:
+    model, recipe, parts = prepared.model, prepared.recipe, prepared.parts
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
+    # Promises are for graphs that were held out, and checking them is slow.
+    held_out = [parts.valid] if parts.test is None else [parts.valid, parts.test]
+    learned, *others = [assess(model, parts.train), *(assess(model, part, check_evidence=True) for part in held_out)]
     prototypes = None
-    if isinstance(model.head, PrototypeHead):
-        prototypes = describe_prototypes(model, parts.train, state.sources)
-    scores: dict[str, Any] = {
-        name: evaluate(model, graphs, schema, prototypes if name != "train" else None)
-        for name, graphs in (("train", parts.train), ("valid", parts.valid), ("test", parts.test))
-        if graphs is not None
-    }  # promises are for graphs that were held out; checking them is slow, as each piece of evidence is encoded alone
-    if prototypes is not None:
-        scores["familiarity"] = familiarity(model, parts.valid)
+    if isinstance(model, ProtGNN):
+        prototypes = describe_prototypes(model, parts.train, state.sources, learned.similar)
+    scores: dict[str, Any] = {"train": _figures(model, parts.train, learned)}
+    for name, part, outcome in zip(("valid", "test"), held_out, others, strict=False):
+        scores[name] = _figures(model, part, outcome, prototypes)
+    if others[0].similar is not None:
+        scores["familiarity"] = familiarity(others[0].similar)
     if recipe.plus and state.stage_start:
         scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
@@ -88,33 +124,25 @@ def train(
     return Trained(model, recipe, state, scores, prototypes, seen)
 
 
-def train_in(
-    folder: Path,
-    parts: Parts,
-    run: Run,
-    encoder: nn.Module | None = None,
-    on_epoch: Callable[[TrainingState], None] | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-) -> tuple[GraphClassifier, Run]:
-    """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
-    check_machine(run.recipe)
-    run = replace(run, recipe=recipe_for(run.recipe, parts.train, encoder))
-    build(run.recipe, run.schema, encoder)  # what cannot be built is refused before anything is written
-    before = begin(folder, run, resume, overwrite)
-    trained = train(parts, run.recipe, encoder, on_epoch, before, folder)
-    done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes, seen=trained.seen)
-    write_run(folder, done, trained.model, trained.state)
-    return trained.model, done
-
-
 def evaluate(
     model: GraphClassifier, graphs: Instances, schema: Schema, prototypes: Prototypes | None = None
 ) -> dict[str, Any]:
     """Accuracy, loss, size and per-class figures of a model on labelled graphs, and how it keeps its promises."""
+    graphs_outcome = assess(model, graphs, check_evidence=prototypes is not None)
+    return _figures(model, graphs, graphs_outcome, prototypes, schema)
+
+
+def _figures(
+    model: GraphClassifier,
+    graphs: Instances,
+    outcome: Outcome,
+    prototypes: Prototypes | None = None,
+    schema: Schema | None = None,
+) -> dict[str, Any]:
     assert graphs.y is not None
-    logits = predict_logits(model, graphs)
-    figures = score(logits, graphs.y, schema.class_names)
+    figures = score(outcome.logits, graphs.y, (schema or graphs.schema).class_names)
     if graphs.num_targets == 2:
-        figures |= link_scores(logits, graphs.y)
-    return figures if prototypes is None else {**figures, **promises(model, graphs, prototypes.subgraphs)}
+        figures |= link_scores(outcome.logits, graphs.y)
+    if prototypes is not None and isinstance(model, ProtGNN):
+        figures |= faithfulness(model, outcome, prototypes.subgraphs)
+    return figures

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 import protgnn
-from protgnn.explain.unseen import unseen_kinds
-from protgnn.graphs.molecules import from_smiles
-from protgnn.graphs.new_input import conform
+from protgnn.datasets.new_input import conform
+from protgnn.explain.unseen_elements import unseen_elements
+from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.run import load_model
 
 FEW = {"epochs": 2, "hidden": 8, "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2, "refine_steps": 2}
@@ -67,9 +67,9 @@ def test_a_model_of_other_graphs_does_not_take_a_molecule(protgnn_command, tmp_p
 def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command, prototype_run, tmp_path):
     _, run = load_model(prototype_run)
     seen = conform(from_smiles(["CCCO"]), run.schema)
-    assert unseen_kinds(seen, run) == []
+    assert unseen_elements(seen, run) == []
     for smiles, said in (("CC[Xe]", "atom 2 is Xe"), ("[Se]CC[Se]", "atoms 0, 3 are Se")):
-        (note,) = unseen_kinds(conform(from_smiles([smiles]), run.schema), run)
+        (note,) = unseen_elements(conform(from_smiles([smiles]), run.schema), run)
         assert note.startswith(f"{said}, which no training molecule contains")
     ended = protgnn_command("explain", prototype_run, " CC[Xe] ")
     assert ended.status == 0 and "atom 2 is Xe" in ended.out
@@ -84,7 +84,7 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
 def test_the_estimator_explains_and_saves(molecules, tmp_path):
     model = protgnn.ProtGNNClassifier(settings=FEW).fit(molecules.train, validation=molecules.valid)
     why = model.explain(molecules.test[0])
-    assert why.familiar is not None and why.known.shows[0] in str(why) and not why.notes
+    assert why.familiar is not None and why.context.descriptions[0] in str(why) and not why.notes
     model.save(tmp_path / "run")
     for one in (model, protgnn.ProtGNNClassifier.from_run(tmp_path / "run")):
         usual, strange = one.explain(["CCO", "CC[Xe]"])

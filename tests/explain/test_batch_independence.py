@@ -5,24 +5,23 @@ import pytest
 import torch
 
 import protgnn
+from protgnn.data.grow import CandidateSubgraphs
+from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+from protgnn.datasets.builtin.networks import communities
 from protgnn.errors import ProtGNNError
 from protgnn.explain import PyGModule
-from protgnn.explain.reasoning import Known, explain
-from protgnn.graphs.growth import Parts
-from protgnn.graphs.networks_generated import communities
-from protgnn.graphs.synthetic import ba_2motifs
-from protgnn.model.classifier import GraphClassifier
+from protgnn.explain.explanation import RunContext, explain
+from protgnn.model.classifier import GraphClassifier, ProtGNN, ProtGNNPlus
 from protgnn.model.encoders import Encoder
-from protgnn.model.evidence import Sizes, nearest
-from protgnn.model.prototypes import PrototypeHead
+from protgnn.model.evidence import EvidenceOptions, nearest
+from protgnn.model.prototype_layer import PrototypeHead
 from protgnn.model.sampler import Sampler
 from protgnn.training import evaluate
 from protgnn.training.evaluate import graphs_at_once, similarities
+from protgnn.training.prune import idle_among, idle_prototypes
 from protgnn.training.recipe import make_recipe
-from protgnn.training.refine import idle_among, idle_prototypes
 from protgnn.training.run import Run
-from protgnn.training.train import Parts as Data
-from protgnn.training.train import train
+from protgnn.training.train import SplitData, train
 
 CLASSES = torch.tensor([0, 0, 1, 1])
 QUICK = {"epochs": 2, "hidden": 8, "prototypes": 2, "anchored_epochs": 1, "search_iterations": 2, "refine_steps": 3}
@@ -31,8 +30,11 @@ QUICK = {"epochs": 2, "hidden": 8, "prototypes": 2, "anchored_epochs": 1, "searc
 def untrained(plus: bool) -> GraphClassifier:
     torch.manual_seed(1)
     head = PrototypeHead(16, CLASSES, 2)
-    sampler, sizes = (Sampler(16), Sizes(most=6, beside=3)) if plus else (None, None)
-    model = GraphClassifier(Encoder("gin", 10, 16, 2), "mean", head, sampler, sizes).eval()
+    if plus:
+        sampler = Sampler(16)
+        model = ProtGNNPlus(Encoder("gin", 10, 16, 2), "mean", head, sampler, EvidenceOptions(6, 3)).eval()
+    else:
+        model = ProtGNN(Encoder("gin", 10, 16, 2), "mean", head).eval()
     with torch.no_grad():
         head.vectors.mul_(0.1)
     return model
@@ -51,20 +53,20 @@ def test_parts_are_searched_for_as_the_run_says():
     graphs, model = ba_2motifs(4), untrained(plus=False)
 
     def sizes(**settings):
-        known = Known.of(Run(make_recipe(**settings), graphs.schema))
-        return [len(row.evidence) for why in explain(model, graphs, known, evidence="search") for row in why.rows]
+        context = RunContext.of(Run(make_recipe(**settings), graphs.schema))
+        return [len(row.evidence) for why in explain(model, graphs, context, evidence="search") for row in why.rows]
 
     assert max(sizes(search_max_nodes=3, search_min_nodes=2)) <= 3
     assert min(sizes(search_max_nodes=7, search_min_nodes=6)) > 3
 
 
 def test_of_parts_that_are_equally_near_but_for_rounding_the_first_is_taken():
-    parts = Parts(torch.zeros(3, 1), None, torch.tensor([[0, 1, 2]]))
+    parts = CandidateSubgraphs(torch.zeros(3, 1), None, torch.tensor([[0, 1, 2]]))
     for noise in (0.0, 1e-7, -1e-7):
         for near in (1e-3, 0.5, 40.0):
             distance = torch.tensor([[2 * near], [near], [near * (1 + noise)]])
-            assert nearest(distance, parts).asked.tolist() == [[1]]
-    assert nearest(torch.tensor([[0.5], [0.4], [0.399]]), parts).asked.tolist() == [[2]]
+            assert nearest(distance, parts).candidate.tolist() == [[1]]
+    assert nearest(torch.tensor([[0.5], [0.4], [0.399]]), parts).candidate.tolist() == [[2]]
 
 
 def test_pruning_asks_what_is_left_of_the_similarities():
@@ -80,7 +82,7 @@ def test_pruning_asks_what_is_left_of_the_similarities():
 
 
 def test_pruning_a_protgnn_plus_does_not_lower_the_validation_accuracy(molecules):
-    parts = Data(molecules.train, molecules.valid, molecules.test)
+    parts = SplitData(molecules.train, molecules.valid, molecules.test)
     settings = {**QUICK, "prototypes": 4, "plus": True, "warm_up": 1, "evidence_beside": 0, "encoder": "gin"}
     fewer = 0
     for seed in range(3):

@@ -3,16 +3,16 @@
 import csv
 import io
 import json
-import time
+import shutil
 
 import pytest
 
-from protgnn.explain.own_data import own_part
+from protgnn.data.graph_set import GraphSet
+from protgnn.explain.explanation import RunContext, explain
 from protgnn.explain.predictions import predictions
-from protgnn.explain.reasoning import Known, explain
-from protgnn.graphs.packed import GraphSet
+from protgnn.explain.run_data import run_part
 from protgnn.training.evaluate import predict_logits
-from protgnn.training.run import load_model
+from protgnn.training.run import load_model, run_checksum
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +22,12 @@ def opened(prototype_run):
 
 def test_every_row_names_the_prototype_that_adds_most(opened):
     model, run = opened
-    graphs, known = own_part(run, "test"), Known.of(run)
-    rows = predictions(model, graphs, known)
-    for row, why in zip(rows, explain(model, graphs, known), strict=True):
+    graphs, context = run_part(run, "test"), RunContext.of(run)
+    rows = predictions(model, graphs, context)
+    for row, why in zip(rows, explain(model, graphs, context), strict=True):
         winning = why.winning()
         assert all(winning.contribution(why.predicted) >= other.contribution(why.predicted) for other in why.rows)
-        assert row["prototype"] == winning.prototype and row["looks like"] == known.shows[winning.prototype]
+        assert row["prototype"] == winning.prototype and row["looks like"] == context.descriptions[winning.prototype]
         assert row["similarity"] == pytest.approx(winning.similarity, abs=1e-6)
         assert row["familiar"] == ("yes" if why.familiar else "no") and row["evidence"] == ""
         assert row["predicted"] == why.class_names[why.predicted]
@@ -35,34 +35,45 @@ def test_every_row_names_the_prototype_that_adds_most(opened):
 
 def test_the_probabilities_are_those_of_the_logits(opened):
     model, run = opened
-    graphs = own_part(run, "test")
+    graphs = run_part(run, "test")
     chances = predict_logits(model, graphs).softmax(1).tolist()
-    for row, chance in zip(predictions(model, graphs, Known.of(run)), chances, strict=True):
+    for row, chance in zip(predictions(model, graphs, RunContext.of(run)), chances, strict=True):
         assert [row[f"p({name})"] for name in run.schema.class_names] == pytest.approx(chance, abs=1e-5)
 
 
-def test_thousands_of_rows_take_seconds(opened, molecules):
+def test_thousands_of_rows_are_predicted_row_by_row(opened, molecules):
     model, run = opened
     many = GraphSet.concatenate([molecules.graphs] * 40)
-    start = time.process_time()
-    rows = predictions(model, many, Known.of(run))
-    assert len(rows) == 3600 and time.process_time() - start < 10
-    assert rows[0]["predicted"] == rows[90]["predicted"]
+    rows = predictions(model, many, RunContext.of(run))
+    assert len(rows) == 3600
+    assert {**rows[0], "row": 90} == rows[90]
 
 
 def test_an_old_run_does_not_say_what_is_familiar(opened, molecules):
     model, run = opened
-    rows = predictions(model, molecules.graphs[:2], Known(run.prototypes))
+    rows = predictions(model, molecules.graphs[:2], RunContext(run.prototypes))
     assert [row["familiar"] for row in rows] == ["", ""]
 
 
+@pytest.mark.parametrize(("threshold", "strange"), [(99.0, 9), (0.0, 0)])
 def test_the_command_predicts_a_part_of_the_runs_own_data_and_says_what_is_strange(
-    protgnn_command, prototype_run, run_folder
+    protgnn_command, prototype_run, tmp_path, threshold, strange
 ):
-    ended = protgnn_command("predict", prototype_run, "test")
+    folder = shutil.copytree(prototype_run, tmp_path / "run")
+    content = json.loads((folder / "run.json").read_text())
+    del content["checksum"]
+    content["scores"]["familiarity"] = threshold
+    (folder / "run.json").write_text(json.dumps({**content, "checksum": run_checksum(content)}))
+    ended = protgnn_command("predict", folder, "test")
     rows = list(csv.DictReader(io.StringIO(ended.out)))
     assert len(rows) == 9 and {"familiar", "prototype", "looks like", "similarity", "evidence"} <= set(rows[0])
-    strange = sum(row["familiar"] == "no" for row in rows)
-    assert (f"{strange} of 9 are unlike anything" in ended.err) is (strange > 0)
+    assert sum(row["familiar"] == "no" for row in rows) == strange
+    if strange:
+        assert "9 of 9 are unlike anything" in ended.err
+    else:
+        assert "unlike anything" not in ended.err
+
+
+def test_a_plain_model_has_nothing_to_be_familiar_with(protgnn_command, run_folder):
     plain = json.loads(protgnn_command("predict", run_folder, "CCO", "--json").out)
-    assert "familiar" not in plain[0], "a plain model has no prototypes to be familiar with"
+    assert "familiar" not in plain[0]

@@ -9,10 +9,10 @@ from hypothesis import given
 from torch import Tensor, nn
 from torch_geometric.nn import GATConv, GCNConv, GINConv
 
-from protgnn.graphs.packed import Batch
+from protgnn.data.batch import Batch
 from protgnn.model.encoders import Encoder, GATLayer, GCNLayer, GINLayer
-from protgnn.model.neighbours import Neighbours
-from tests.graphs.random_graphs import graph_sets, law
+from protgnn.model.message_passing import Propagation
+from tests.data.random_graphs import graph_sets, law
 
 simple_graphs = graph_sets(undirected=True)  # as they leave the door: undirected, no loops, no duplicates
 SIZES = [(3, 7), (3, 2)]  # GCN sums before or after its weights, whichever is narrower
@@ -29,7 +29,7 @@ def test_our_gcn_layer_is_pygs(sizes, graphs):
     batch = graphs.batch()
     ours, theirs = GCNLayer(*sizes), GCNConv(*sizes)
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.linear.bias.data
-    close(ours(batch.x, Neighbours(batch)), theirs(batch.x, batch.edge_index))
+    close(ours(batch.x, Propagation(batch)), theirs(batch.x, batch.edge_index))
 
 
 @law
@@ -38,7 +38,7 @@ def test_our_gin_layer_is_pygs(graphs):
     batch = graphs.batch()
     ours = GINLayer(3, 7, "none")
     theirs = GINConv(nn.Sequential(ours.first, nn.ReLU(), ours.second), eps=0.0)
-    close(ours(batch.x, Neighbours(batch)), theirs(batch.x, batch.edge_index))
+    close(ours(batch.x, Propagation(batch)), theirs(batch.x, batch.edge_index))
 
 
 @pytest.mark.parametrize("heads", [1, 4])
@@ -50,7 +50,7 @@ def test_our_gat_layer_is_pygs(heads, graphs):
     nn.init.normal_(ours.bias)
     theirs.lin.weight.data, theirs.bias.data = ours.linear.weight.data, ours.bias.data
     theirs.att_src.data, theirs.att_dst.data = ours.attend.data[:1], ours.attend.data[1:]
-    close(ours(batch.x, Neighbours(batch)), theirs(batch.x, batch.edge_index))
+    close(ours(batch.x, Propagation(batch)), theirs(batch.x, batch.edge_index))
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -63,7 +63,8 @@ def test_gcn_is_equation_1_with_dense_matrices(sizes, graphs):
     adjacency[batch.edge_index[1], batch.edge_index[0]] = 1
     root = adjacency.sum(1).rsqrt().diag()
     close(
-        layer(batch.x, Neighbours(batch)), root @ adjacency @ root @ batch.x @ layer.linear.weight.T + layer.linear.bias
+        layer(batch.x, Propagation(batch)),
+        root @ adjacency @ root @ batch.x @ layer.linear.weight.T + layer.linear.bias,
     )
 
 
@@ -73,7 +74,7 @@ def test_edge_attributes_enter_as_a_loop_over_edges_would_add_them(graphs):
     batch = graphs.batch()
     batch = replace(batch, edge_attr=torch.randn(batch.edge_index.shape[1], 2))
     gcn, gin, gat = GCNLayer(3, 4, 2), GINLayer(3, 4, "none", 2), GATLayer(3, 4, 2, 2)
-    around = Neighbours(batch)
+    around = Propagation(batch)
     degree = torch.bincount(batch.edge_index[1], minlength=len(batch.x)) + 1
     normalised, plain = torch.zeros(len(batch.x), 2), torch.zeros(len(batch.x), 2)
     for attr, (source, target) in zip(batch.edge_attr, batch.edge_index.T.tolist(), strict=True):
@@ -107,7 +108,7 @@ def test_attention_with_edge_attributes_is_pygs(graphs):
     for head in range(2):
         theirs.lin_edge.weight.data[4 * head] = ours.edge_logit.weight.data[head]
         theirs.att_edge.data[0, head, 0] = 1
-    close(ours(batch.x, Neighbours(replace(batch, edge_attr=attr))), theirs(batch.x, batch.edge_index, attr))
+    close(ours(batch.x, Propagation(replace(batch, edge_attr=attr))), theirs(batch.x, batch.edge_index, attr))
 
 
 @pytest.mark.parametrize("name", ["gcn", "gin", "gat"])

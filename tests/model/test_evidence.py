@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch_geometric.nn.models import GraphSAGE
 
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.subgraphs import cut
-from protgnn.graphs.synthetic import ba_2motifs
-from protgnn.model.classifier import GraphClassifier
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.subgraph import cut
+from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+from protgnn.model.classifier import ProtGNNPlus
 from protgnn.model.encoders import Encoder
-from protgnn.model.evidence import Exploration, Sizes, imitation, nearest, propose
-from protgnn.model.foreign import ForeignEncoder
-from protgnn.model.prototypes import PrototypeHead, squared_distances
+from protgnn.model.evidence import EvidenceOptions, Exploration, imitation, nearest, propose
+from protgnn.model.prototype_layer import PrototypeHead, squared_distances
+from protgnn.model.pyg_encoder import PyGEncoder
 from protgnn.model.sampler import Sampler
 
 CLASSES = torch.tensor([0, 0, 1, 1])
@@ -30,10 +30,10 @@ def graphs() -> GraphSet:
     return GraphSet.concatenate([made, lonely])
 
 
-def model_of(name: str) -> GraphClassifier:
+def model_of(name: str) -> ProtGNNPlus:
     torch.manual_seed(0)
-    encoder = ForeignEncoder(GraphSAGE(10, 16, 2)) if name == "sage" else Encoder(name, 10, 16, 2)
-    model = GraphClassifier(encoder, "mean", PrototypeHead(16, CLASSES, 2), Sampler(16), Sizes(7, 3))
+    encoder = PyGEncoder(GraphSAGE(10, 16, 2)) if name == "sage" else Encoder(name, 10, 16, 2)
+    model = ProtGNNPlus(encoder, "mean", PrototypeHead(16, CLASSES, 2), Sampler(16), EvidenceOptions(7, 3))
     with torch.no_grad():
         model.head.vectors.mul_(0.1)
     return model
@@ -99,7 +99,7 @@ def test_imitation_is_the_balanced_cross_entropy_to_the_evidence_plus_the_budget
         for source, target in batch.edge_index.t().tolist():
             if source < target:
                 logits = model.sampler(z, torch.tensor([[source], [target]]), model.head.vectors)[0]
-                sizes[batch.node_graph[source]] += logits.sigmoid()
+                sizes[batch.batch[source]] += logits.sigmoid()
                 chances.append(logits.sigmoid())
                 targets.append((member[source] & member[target]).float())
     chance, wanted = torch.stack(chances), torch.stack(targets)
@@ -111,14 +111,14 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
     """Eq. 13 is maximised: under a fixed encoder the proposals come nearer to the prototypes."""
     model = model_of("gin").eval()
     marked = graphs.x.clone()
-    marked[:, 0] = graphs.node_truth.float()  # so that nodes of motifs can be told from others
+    marked[:, 0] = graphs.node_mask.float()  # so that nodes of motifs can be told from others
     graphs = replace(graphs, x=marked)
     batch = graphs.batch()
     with torch.no_grad():
         for _ in range(50):  # statistics, so that embeddings have a spread
             model.train().encoder(batch)
         model.eval().parts.begin()
-        houses = cut(graphs, torch.arange(len(graphs) - 1), graphs.node_truth[: int(graphs.node_ptr[-2])])
+        houses = cut(graphs, torch.arange(len(graphs) - 1), graphs.node_mask[: int(graphs.node_ptr[-2])])
         model.head.vectors.copy_(model.embed_parts(houses.batch(torch.tensor([0, 1, 6, 7]))))
     optimizer = torch.optim.Adam(model.sampler.parameters(), 0.01)
     generator = torch.Generator().manual_seed(0)
@@ -134,7 +134,7 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
     for _ in range(120):
         z = model.encoder(batch).detach()
         known = model.head.vectors.detach()
-        proposals = propose(model.sampler, z, batch, known, model.sizes, Exploration(1.0, generator))
+        proposals = propose(model.sampler, z, batch, known, model.options, Exploration(1.0, generator))
         with torch.no_grad():
             evidence = nearest(squared_distances(model.embed_parts(proposals.parts.batch), known), proposals.parts)
         optimizer.zero_grad()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from protgnn.model.objective import cluster, diversity, separation
-from tests.graphs.random_graphs import law
+from tests.data.random_graphs import law
 
 
 @st.composite

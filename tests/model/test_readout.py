@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from protgnn.graphs.networks_generated import ba_shapes
+from protgnn.datasets.builtin.networks import ba_shapes
 from protgnn.model.readout import READOUTS, readout, readout_width, targets_read
 
 NETWORK = ba_shapes()

@@ -9,8 +9,8 @@ import networkx as nx
 import torch
 from torch import Tensor
 
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.subgraphs import cut
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.subgraph import cut
 from protgnn.search.bitsets import tie_order
 from protgnn.search.pool import DECIMALS, Encode
 from protgnn.search.tree import SearchSettings

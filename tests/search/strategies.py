@@ -9,7 +9,8 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from protgnn.graphs.packed import Batch, GraphSet, offsets
+from protgnn.data.batch import Batch, offsets
+from protgnn.data.graph_set import GraphSet
 from protgnn.search.tree import SearchSettings
 
 WIDTH = 3
@@ -37,7 +38,7 @@ def encode(batch: Batch) -> Tensor:
     x = batch.x
     for weight in _WEIGHTS:
         x = torch.relu((x + torch.zeros_like(x).index_add(0, target, x[source])) @ weight)
-    h = x.new_zeros(batch.num_graphs, WIDTH).index_add(0, batch.node_graph, x)
+    h = x.new_zeros(batch.num_graphs, WIDTH).index_add(0, batch.batch, x)
     return (h if batch.targets is None else h + x[batch.targets].sum(1)) / 64
 
 

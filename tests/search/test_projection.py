@@ -12,11 +12,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.schema import Schema
+from protgnn.data.subgraph import cut
 from protgnn.errors import DataError
-from protgnn.graphs.packed import GraphSet
-from protgnn.graphs.schema import Schema
-from protgnn.graphs.subgraphs import cut
-from protgnn.model.classifier import GraphClassifier
+from protgnn.model.classifier import PlainGNN
 from protgnn.model.encoders import Encoder, EncoderName
 from protgnn.search import projection
 from protgnn.search.pool import Encode
@@ -59,7 +59,7 @@ def test_every_vector_is_the_embedding_of_its_source_cut_out_alone(graphs: Graph
 def test_the_error_of_a_real_encoder_is_below_one_in_a_hundred_thousand(kind: EncoderName) -> None:
     torch.manual_seed(0)
     graphs = replace(some_graphs(4, 10), x=torch.rand(4 * 10, WIDTH))
-    model = GraphClassifier(Encoder(kind, WIDTH, hidden=16), "max", torch.nn.Linear(16, 2)).eval()
+    model = PlainGNN(Encoder(kind, WIDTH, hidden=16), "max", torch.nn.Linear(16, 2)).eval()
     result = project(graphs, torch.rand(6, 16), CLASSES, model.embed, QUICK)
     for vector, source in zip(result.vectors, result.sources, strict=True):
         assert torch.allclose(vector, encode_alone(graphs, source.graph, source.nodes, model.embed), rtol=0, atol=1e-5)

@@ -12,10 +12,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.subgraph import cut
 from protgnn.errors import DataError
-from protgnn.graphs.packed import Batch, GraphSet
-from protgnn.graphs.subgraphs import cut
-from protgnn.model.prototypes import squared_distances
+from protgnn.model.prototype_layer import squared_distances
 from protgnn.search.bitsets import BitGraph, to_bits, to_matrix, to_nodes
 from protgnn.search.pool import Cutter
 from protgnn.search.tree import SearchSettings, search
@@ -177,7 +178,7 @@ def test_cutting_by_bitsets_equals_cutting_by_masks(graphs: GraphSet, data: st.D
     (fast,) = Cutter(graphs).batches(owners, node_sets)
     masks = [torch.from_numpy(to_matrix([nodes], size)[0]) for size, nodes in zip(sizes, node_sets, strict=True)]
     plain = cut(graphs, torch.tensor(owners), torch.cat(masks)).batch()
-    assert torch.equal(fast.x, plain.x) and torch.equal(fast.node_graph, plain.node_graph)
+    assert torch.equal(fast.x, plain.x) and torch.equal(fast.batch, plain.batch)
     assert sorted(fast.edge_index.t().tolist()) == sorted(plain.edge_index.t().tolist())
     if plain.targets is None:
         assert fast.targets is None

@@ -3,26 +3,27 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import networkx as nx
 import pytest
 import torch
 
-from protgnn.model.prototypes import similarity
-from protgnn.training import loop
+from protgnn.model.prototype_layer import similarity
+from protgnn.training import algorithm, prototype_subgraphs, selection
 from protgnn.training.build import build
 from protgnn.training.evaluate import predict_logits, similarities
+from protgnn.training.prune import idle_prototypes
 from protgnn.training.recipe import make_recipe
-from protgnn.training.refine import idle_prototypes
 from protgnn.training.run import load_model
-from protgnn.training.train import Parts, train
+from protgnn.training.train import SplitData, train
 
 QUICK = {"hidden": 16, "epochs": 4, "anchored_epochs": 3, "prototypes": 3, "search_iterations": 4, "refine_steps": 20}
 
 
 @pytest.fixture(scope="module")
 def parts(molecules):
-    return Parts(molecules.train, molecules.valid, molecules.test)
+    return SplitData(molecules.train, molecules.valid, molecules.test)
 
 
 @pytest.fixture(scope="module", params=["gcn", "gin", "gat", "pyg:GraphSAGE"])
@@ -51,14 +52,14 @@ def test_every_prototype_is_a_small_connected_part_of_a_training_graph_of_its_cl
 
 
 def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(parts, monkeypatch):
-    onto = loop._Training._onto
+    set_prototypes = algorithm.set_prototypes
 
-    def as_another_device(self, subgraphs):
-        onto(self, subgraphs)
+    def as_another_device(session, subgraphs):
+        set_prototypes(session, subgraphs)
         with torch.no_grad():
-            self.exported.head.vectors.add_(1e-3)
+            session.exported.head.vectors.add_(1e-3)
 
-    monkeypatch.setattr(loop._Training, "_onto", as_another_device)
+    monkeypatch.setattr(algorithm, "set_prototypes", as_another_device)
     for epochs in (0, 3):
         scores = train(parts, make_recipe(**{**QUICK, "anchored_epochs": epochs})).scores
         assert scores["test"]["prototype_error"] <= 1e-5
@@ -69,64 +70,59 @@ def test_prototypes_are_exact_on_the_cpu_however_the_training_device_rounds(part
 )
 def test_the_anchored_stage_is_undone_where_validation_says_so(parts, monkeypatch, anchored, undone):
     projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
-    refine, merits = loop.refine, [(0.5, -0.5), anchored]
-    monkeypatch.setattr(loop, "LOST_AT_MOST", 1.0)
+    end_with, qualities = algorithm.end_with, [(0.5, -0.5), anchored]
+    monkeypatch.setattr(selection, "LOST_AT_MOST", 1.0)
 
-    def judged(*arguments):
-        refine(*arguments)
-        return merits.pop()  # first that of the anchored state
+    def judged(*arguments):  # first the anchored state
+        return replace(end_with(*arguments), quality=selection.Quality(*qualities.pop()))
 
-    monkeypatch.setattr(loop, "refine", judged)
+    monkeypatch.setattr(algorithm, "end_with", judged)
     chosen = train(parts, make_recipe(**QUICK))
     weights = chosen.model.state_dict()
     same = all(torch.equal(weights[name], value) for name, value in projected.model.state_dict().items())
-    assert not merits and chosen.state.epoch == projected.state.epoch + 3
+    assert not qualities and chosen.state.epoch == projected.state.epoch + 3
     assert same == undone
     assert (chosen.scores["best_epoch"] == projected.state.learned_epoch) == undone
 
 
 @pytest.mark.parametrize("encoder", ["gcn", "gin", "gat"])
 def test_of_projected_and_anchored_the_better_on_validation_graphs_is_exported(parts, monkeypatch, encoder):
-    monkeypatch.setattr(loop, "LOST_AT_MOST", 1.0)
+    monkeypatch.setattr(selection, "LOST_AT_MOST", 1.0)
     recipe = make_recipe(**QUICK, encoder=encoder)
     chosen, projected = (train(parts, recipe.model_copy(update={"anchored_epochs": epochs})) for epochs in (3, 0))
-    merit = [(one.scores["valid"]["accuracy"], -one.scores["valid"]["loss"]) for one in (chosen, projected)]
-    assert merit[0] >= merit[1]
-    at_the_end = chosen.scores["best_epoch"] > chosen.state.stage_start
-    assert at_the_end == (merit[0] > merit[1])
+    quality = [(one.scores["valid"]["accuracy"], -one.scores["valid"]["loss"]) for one in (chosen, projected)]
+    assert quality[0] >= quality[1]
 
 
-@pytest.mark.parametrize(("after", "mended"), [(0.95, False), (0.88, False), (0.86, True), (0.2, True)])
-def test_where_projecting_lost_training_graphs_the_anchored_stage_is_kept(parts, monkeypatch, after, mended):
+@pytest.mark.parametrize(("lost", "repaired"), [(-0.05, False), (0.02, False), (0.04, True), (0.7, True)])
+def test_where_projecting_lost_training_graphs_the_anchored_stage_is_kept(parts, monkeypatch, lost, repaired):
     """Whatever the few validation graphs say, which here would have it undone."""
-    refine, merits, accuracies = loop.refine, [(0.9, -0.1), (0.5, -0.5)], [after, 0.9]
+    end_with, qualities = algorithm.end_with, [(0.9, -0.1), (0.5, -0.5)]
 
     def judged(*arguments):
-        refine(*arguments)
-        return merits.pop()
+        return replace(end_with(*arguments), quality=selection.Quality(*qualities.pop()), lost=lost)
 
-    monkeypatch.setattr(loop, "refine", judged)
-    monkeypatch.setattr(loop._Training, "_training_accuracy", lambda self: accuracies.pop())
+    monkeypatch.setattr(algorithm, "end_with", judged)
     trained = train(parts, make_recipe(**QUICK))
-    assert not merits and not accuracies
-    assert (trained.scores["best_epoch"] > trained.state.stage_start) == mended
+    assert not qualities
+    assert (trained.scores["best_epoch"] > trained.state.stage_start) == repaired
 
 
 def test_what_projecting_lost_is_counted_on_the_training_graphs(parts, monkeypatch):
-    found = []
-    accuracy = loop._Training._training_accuracy
+    found, end_with = [], algorithm.end_with
 
-    def heard(self):
-        found.append(accuracy(self))
+    def watched(*arguments):
+        found.append(end_with(*arguments))
         return found[-1]
 
-    monkeypatch.setattr(loop._Training, "_training_accuracy", heard)
+    monkeypatch.setattr(algorithm, "end_with", watched)
     learned = train(parts, make_recipe(**QUICK)).state.learned
     model = build(make_recipe(**QUICK), parts.train.schema)
     model.load_state_dict(learned)
     projected = train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0}))
     before = (predict_logits(model, parts.train).argmax(1) == parts.train.y).float().mean()
-    assert found[:2] == pytest.approx([float(before), projected.scores["train"]["accuracy"]])
+    assert found[1].lost == pytest.approx(float(before) - projected.scores["train"]["accuracy"])
+    assert found[1].lost != 0
 
 
 def test_contributions_add_up_to_the_logits(trained, parts):
@@ -164,7 +160,7 @@ def test_the_promises_hold_after_a_save_and_a_load_in_another_process(molecules_
 
 
 def test_pruning_drops_the_idle_prototypes_and_nothing_else(molecules):
-    parts = Parts(molecules.train, molecules.valid)
+    parts = SplitData(molecules.train, molecules.valid)
     settings = {**QUICK, "epochs": 30, "prototypes": 8}
     full, pruned = (train(parts, make_recipe(**settings, prune=prune)) for prune in (False, True))
     idle = idle_prototypes(full.model.head, similarities(full.model, molecules.valid), molecules.valid.y)
@@ -183,18 +179,19 @@ def test_a_pruned_run_loads(molecules_csv, tmp_path, protgnn_command):
     model, run = load_model(folder)
     assert len(run.prototypes.cards) == len(model.head.vectors) == model.head.last.in_features
     again = json.loads(protgnn_command("evaluate", folder, "--json").out)
-    assert again == run.scores["test"]
+    assert {name: again[name] for name in run.scores["test"]} == run.scores["test"]
+    assert {"whole_parts", "resemblance"} <= set(again)  # which evaluating says beside what training stored
 
 
 def test_projections_follow_the_schedule_of_algorithm_1(parts, monkeypatch):
     seen = []
-    project = loop.project
+    project = prototype_subgraphs.project
 
     def watched(*arguments, **options):
         seen.append(len(epochs))
         return project(*arguments, **options)
 
-    monkeypatch.setattr(loop, "project", watched)
+    monkeypatch.setattr(prototype_subgraphs, "project", watched)
     epochs = []
     recipe = make_recipe(**{**QUICK, "epochs": 9}, patience=0, projection_start=3, projection_period=2)
     train(parts, recipe, on_epoch=lambda state: epochs.append(state.epoch))

@@ -6,17 +6,17 @@ import pytest
 import torch
 
 import protgnn
+from protgnn.data.network.instances import NetworkInstances
+from protgnn.data.network.link_split import split_links
+from protgnn.data.network.network import Network
+from protgnn.datasets.builtin.networks import communities, web_network
 from protgnn.errors import ProtGNNError
-from protgnn.graphs.instances import NetworkInstances
-from protgnn.graphs.links import split_links
-from protgnn.graphs.network_checks import check_network
-from protgnn.graphs.networks_generated import communities, web_network
+from protgnn.training.checkpoint import TrainingState
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import make_recipe
+from protgnn.training.resolve import as_model_input, resolve
 from protgnn.training.run import Run, load_model
-from protgnn.training.state import TrainingState
-from protgnn.training.task import recipe_for, seen_by
-from protgnn.training.train import Parts, evaluate, train, train_in
+from protgnn.training.train import SplitData, evaluate, train, train_in
 
 SMALL = {"hidden": 16, "epochs": 6, "anchored_epochs": 3, "prototypes": 2, "search_iterations": 3, "refine_steps": 5}
 PLUS = {"plus": True, "warm_up": 3, "instance_nodes": 15}
@@ -25,18 +25,18 @@ PLUS = {"plus": True, "warm_up": 3, "instance_nodes": 15}
 @pytest.fixture(scope="module")
 def houses():
     data = protgnn.load("ba-shapes")
-    return Parts(data.train[::4], data.valid[::2], data.test[::2])
+    return SplitData(data.train[::4], data.valid[::2], data.test[::2])
 
 
 @pytest.fixture(scope="module")
 def links():
     data = protgnn.load("communities", task="links")
-    return Parts(data.train[::8], data.valid[::8], data.test[::8])
+    return SplitData(data.train[::8], data.valid[::8], data.test[::8])
 
 
-def sampled(network) -> Parts:
+def sampled(network) -> SplitData:
     part = torch.arange(len(network)).split([60, 30, len(network) - 90])
-    return Parts(*(NetworkInstances.of_nodes(network, nodes[:60]) for nodes in part))
+    return SplitData(*(NetworkInstances.of_nodes(network, nodes[:60]) for nodes in part))
 
 
 @pytest.mark.parametrize("encoder", ["gcn", "gin", "gat"])
@@ -47,7 +47,7 @@ def test_the_promises_hold_after_save_and_load(task, extra, encoder, request, tm
     recipe = make_recipe(encoder=encoder, **SMALL, **extra)
     model, done = train_in(tmp_path / "run", parts, Run(recipe, parts.train.schema))
     loaded, run = load_model(tmp_path / "run")
-    test = seen_by(run.recipe, parts.test)
+    test = as_model_input(run.recipe, parts.test)
     assert run.prototypes is not None
     figures = evaluate(loaded, test, run.schema, run.prototypes)
     for name in ("prototype_error", "sum_error", *(["evidence_error"] if extra else [])):
@@ -62,11 +62,11 @@ def test_prototypes_keep_their_target_and_say_where_they_come_from(houses):
     assert done.prototypes is not None
     for number, card in enumerate(done.prototypes.cards):
         subgraph = done.prototypes.subgraphs[number]
-        target = int(subgraph.origin[subgraph.targets[0, 0]])
+        target = int(subgraph.n_id[subgraph.targets[0, 0]])
         assert target == int(houses.train.targets[card.graph, 0])
         assert card.name == network.name(target) and card.label == int(network.y[target])
         there = {(int(a), int(b)) for a, b in network.edge_index.t()}
-        ends = subgraph.origin[subgraph.edge_index].t()
+        ends = subgraph.n_id[subgraph.edge_index].t()
         assert {(int(a), int(b)) for a, b in ends} <= there
 
 
@@ -106,7 +106,7 @@ def test_an_interrupted_run_on_nodes_ends_as_one_that_was_not(houses, tmp_path: 
         if state.epoch == 4:
             raise Stop
 
-    monkeypatch.setattr("protgnn.training.loop.SAVE_SECONDS", 0.0)
+    monkeypatch.setattr("protgnn.training.checkpoint.SAVE_SECONDS", 0.0)
     with pytest.raises(Stop):
         train_in(tmp_path / "broken", houses, Run(recipe, houses.train.schema), on_epoch=stop)
     resumed, _ = train_in(tmp_path / "broken", houses, Run(recipe, houses.train.schema), resume=True)
@@ -115,18 +115,19 @@ def test_an_interrupted_run_on_nodes_ends_as_one_that_was_not(houses, tmp_path: 
 
 
 def test_a_recipe_is_completed_by_what_it_is_for(houses, links):
-    nodes = recipe_for(make_recipe(), houses.train)
-    assert (nodes.readout, nodes.fanout, nodes.batch_size) == ("target", 0, max(len(houses.train) // 10, 16))
-    assert recipe_for(make_recipe("paper"), links.train).readout == "pair_product"
-    assert recipe_for(nodes, houses.train) == nodes
+    nodes = resolve(make_recipe(), houses.train)
+    assert (nodes.readout, nodes.fanout, nodes.batch_size) == ("target", 0, 16)
+    assert resolve(make_recipe(), protgnn.load("ba-shapes").train).batch_size == 56, "a tenth of 560"
+    assert resolve(make_recipe("paper"), links.train).readout == "pair_product"
+    assert resolve(nodes, houses.train) == nodes
     large = NetworkInstances.of_nodes(web_network(nodes=6000), torch.arange(100))
-    assert recipe_for(make_recipe(), large).fanout == 5
+    assert resolve(make_recipe(), large).fanout == 5
 
 
 def test_a_readout_for_other_instances_is_refused(houses, links, molecules):
     for instances, readout in ((houses.train, "pair_concat"), (links.train, "target"), (molecules.train, "target")):
         with pytest.raises(ProtGNNError, match=f"readout={readout} is not for instances with"):
-            recipe_for(make_recipe(readout=readout), instances)
+            resolve(make_recipe(readout=readout), instances)
 
 
 def test_protgnn_plus_is_refused_on_a_directed_network():
@@ -134,15 +135,15 @@ def test_protgnn_plus_is_refused_on_a_directed_network():
     one_way = type(network)(network.x, network.ptr, network.source, y=network.y, schema=network.schema, directed=True)
     instances = NetworkInstances.of_nodes(one_way, torch.arange(50))
     with pytest.raises(ProtGNNError, match="networks without direction"):
-        recipe_for(make_recipe(plus=True), instances)
+        resolve(make_recipe(plus=True), instances)
 
 
 def test_a_foreign_encoder_sees_in_computation_graphs_what_it_sees_in_the_network():
     network = communities(nodes=200)
     instances = NetworkInstances.of_nodes(network, torch.arange(20))
     recipe = make_recipe(encoder="pyg:GCN", layers=2, hidden=8, epochs=1, head="plain")
-    done = train(Parts(instances, instances), recipe)
-    seen = seen_by(done.recipe, instances)
+    done = train(SplitData(instances, instances), recipe)
+    seen = as_model_input(done.recipe, instances)
     graphs = seen._graphs(0).batch()
     with torch.no_grad():
         apart = done.model.eval().embed(graphs)
@@ -157,13 +158,13 @@ def test_nodes_without_neighbours_and_one_way_edges_keep_the_promises(task, dire
     generator = torch.Generator().manual_seed(0)
     edges = torch.randint(0, 50, (2, 130), generator=generator)  # nobody hears the last thirty of eighty nodes
     x, y = torch.randn(80, 4, generator=generator), torch.arange(80) % 3
-    network, _ = check_network(x, edges, y=y, directed=directed)
+    network, _ = Network.from_edge_index(x, edges, y=y, directed=directed)
     if task == "nodes":
         order = torch.randperm(80, generator=generator).split([50, 15, 15])
-        parts = Parts(*(NetworkInstances.of_nodes(network, nodes) for nodes in order))
+        parts = SplitData(*(NetworkInstances.of_nodes(network, nodes) for nodes in order))
     else:
         split = split_links(network)
-        parts = Parts(*(NetworkInstances.of_links(part) for part in (split.train, split.valid, split.test)))
+        parts = SplitData(*(NetworkInstances.of_links(part) for part in (split.train, split.valid, split.test)))
     scores = train(parts, make_recipe(encoder="gin", fanout=fanout, layers=2, **SMALL, **extra)).scores["test"]
     for name in ("prototype_error", "sum_error", *(["evidence_error"] if extra else [])):
         assert scores[name] <= 1e-5, name

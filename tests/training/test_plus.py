@@ -5,15 +5,16 @@ import json
 import pytest
 import torch
 
+from protgnn.data.subgraph import cut
+from protgnn.datasets.load import fingerprint
 from protgnn.errors import ProtGNNError
-from protgnn.explain.reasoning import explain
-from protgnn.graphs.datasets import fingerprint
-from protgnn.graphs.subgraphs import cut
-from protgnn.model.prototypes import similarity
-from protgnn.training import loop
-from protgnn.training.recipe import learning_epochs, make_recipe, steps_per_epoch
+from protgnn.explain.explanation import explain
+from protgnn.model.prototype_layer import similarity
+from protgnn.training import checkpoint, steps
+from protgnn.training.recipe import make_recipe
+from protgnn.training.resolve import learning_epochs, steps_per_epoch
 from protgnn.training.run import DataCard, Run, load_model
-from protgnn.training.train import Parts, evaluate, train, train_in
+from protgnn.training.train import SplitData, evaluate, train, train_in
 
 QUICK = {
     "plus": True,
@@ -31,7 +32,7 @@ QUICK = {
 
 @pytest.fixture(scope="module")
 def parts(molecules):
-    return Parts(molecules.train, molecules.valid, molecules.test)
+    return SplitData(molecules.train, molecules.valid, molecules.test)
 
 
 @pytest.fixture(scope="module", params=["gcn", "gin", "gat", "pyg:GraphSAGE"])
@@ -80,27 +81,26 @@ def test_the_sampler_and_the_encoder_both_learn_after_the_warm_up(parts):
 
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.25])
 def test_a_share_of_the_steps_after_the_warm_up_is_on_evidence(parts, monkeypatch, share):
-    taken = {"whole": [], "evidence": []}
-    for kind, method in (("whole", "_loss"), ("evidence", "_evidence_loss")):
-        original = getattr(loop._Training, method)
+    taken = []
+    for method in ("_of_whole_graphs", "_of_evidence"):
+        original = getattr(steps.EvidenceLoss, method)
 
-        def counted(self, *given, kind=kind, original=original):
-            taken[kind].append(self.anchors is not None)
+        def counted(self, *given, method=method, original=original):
+            taken.append(method)
             return original(self, *given)
 
-        monkeypatch.setattr(loop._Training, method, counted)
+        monkeypatch.setattr(steps.EvidenceLoss, method, counted)
     train(parts, make_recipe(**QUICK, evidence_share=share))
     epochs = QUICK["epochs"] + QUICK["anchored_epochs"] - QUICK["warm_up"]
-    steps = len(taken["evidence"]) + sum(taken["whole"])
-    assert steps == epochs * steps_per_epoch(make_recipe(**QUICK), len(parts.train))
-    assert len(taken["evidence"]) == pytest.approx(share * steps, abs=epochs)  # epochs begin at another step
+    assert len(taken) == epochs * steps_per_epoch(make_recipe(**QUICK), len(parts.train))
+    assert taken.count("_of_evidence") == pytest.approx(share * len(taken), abs=epochs)  # epochs begin at another step
 
 
 def test_norms_keep_up_with_whole_graphs_while_all_steps_are_on_evidence(parts):
     before, after = (
         train(parts, make_recipe(**{**QUICK, "anchored_epochs": 0, "epochs": epochs})).model for epochs in (3, 8)
     )
-    batch = parts.train.apart().batch()
+    batch = parts.train.ego_graphs().batch()
 
     def off(model, statistics):
         """How far the first norm's input is from the statistics that it uses for whole graphs."""
@@ -130,7 +130,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("epoch", [2, 4, 7])
 def test_stopped_in_any_stage_it_resumes_to_the_same_weights(parts, molecules, tmp_path, monkeypatch, epoch):
-    monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "SAVE_SECONDS", 0.0)
     run = Run(make_recipe(**QUICK), parts.train.schema, DataCard("molecules", fingerprint(molecules.graphs)))
     train_in(tmp_path / "whole", parts, run)
 
@@ -154,7 +154,7 @@ def test_from_the_command_line_with_a_certificate(molecules_csv, tmp_path, protg
     assert model.sampler is not None
     figures = json.loads(protgnn_command("evaluate", folder, "--certificate", "--json").out)
     certificate = figures.pop("certificate")
-    assert figures == run.scores["test"]
+    assert {name: figures[name] for name in run.scores["test"]} == run.scores["test"]
     assert certificate["n"] == figures["n"] == len(certificate["graphs"])
     assert certificate["certified_and_flipped"] == 0
     assert certificate["survived"] / certificate["n"] == pytest.approx(figures["agreement"])

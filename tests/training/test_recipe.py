@@ -6,14 +6,14 @@ import pytest
 
 from protgnn.errors import ProtGNNError
 from protgnn.training.recipe import (
+    AUTO_BEFORE,
     Recipe,
-    epochs_of_patience,
-    graphs_per_step,
     largest_prototype,
     make_recipe,
     parse_settings,
     read_config,
 )
+from protgnn.training.resolve import epochs_of_patience, graphs_per_step
 
 
 def test_every_knob_says_what_it_means():
@@ -48,9 +48,12 @@ def test_a_recipe_cannot_be_changed_after_it_was_made():
     [
         ({"epoch": 3}, "did you mean 'epochs'"),
         ({"name": "x"}, "no recipe key 'name'"),
-        ({"zzz": 3}, "known are encoder"),
+        ({"zzz": 3}, "known are head, plus, encoder"),
         ({"epochs": 0}, r"Recipe key epochs: .*greater than or equal to 1 \(got 0\)"),
         ({"epochs": "many"}, r"epochs: .*integer.*\(got 'many'\)"),
+        ({"patience": "long"}, r"^Recipe key patience: .*valid integer.* or auto \(got 'long'\)$"),
+        ({"batch_size": -1}, r"^Recipe key batch_size: .*greater than or equal to 1 or auto \(got -1\)$"),
+        ({"warm_up": -2}, "Recipe key warm_up"),
         ({"lr": 0}, "Recipe key lr"),
         ({"lr": float("nan")}, "Recipe key lr"),
         ({"dropout": 1}, "Recipe key dropout"),
@@ -129,7 +132,7 @@ def test_a_broken_config_is_refused_by_name(tmp_path, name, content, message):
 
 
 def test_a_config_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(ProtGNNError, match="No such file"):
+    with pytest.raises(ProtGNNError, match="no such file"):
         read_config(tmp_path / "none.toml")
     with pytest.raises(ProtGNNError, match="Is a directory"):
         read_config(tmp_path)
@@ -141,3 +144,21 @@ def test_small_data_waits_longer_and_takes_smaller_steps():
     assert graphs_per_step(recipe, 70_000) == 64 and epochs_of_patience(recipe, 70_000) == 30
     assert graphs_per_step(make_recipe(batch_size=5), 150) == 5
     assert [epochs_of_patience(make_recipe(patience=given), 150) for given in (0, 3)] == [0, 3]
+
+
+@pytest.mark.parametrize("key", AUTO_BEFORE)
+def test_auto_is_a_word_and_the_numbers_that_meant_it_still_do(key):
+    before = AUTO_BEFORE[key]
+    for value in ("auto", before, str(before), f" {before} "):
+        assert getattr(make_recipe(**{key: value}), key) == "auto"
+    assert getattr(make_recipe(**{key: 7, "search_min_nodes": 1}), key) == 7
+
+
+def test_the_keys_are_in_the_sections_that_the_recipe_names():
+    keys = list(Recipe.model_fields)
+    first = ["head", "cluster", "warm_up", "projection_start", "epochs", "split", "seed"]
+    assert [keys.index(key) for key in first] == sorted(keys.index(key) for key in first)
+    assert (
+        Recipe.__doc__ is not None
+        and "model, loss, evidence, projection, optimisation, data, runtime" in Recipe.__doc__
+    )

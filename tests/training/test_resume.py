@@ -3,23 +3,26 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import safetensors.torch
 import torch
 
+from protgnn.datasets.load import fingerprint
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.graphs.datasets import fingerprint
-from protgnn.training import files
+from protgnn.io import atomic_files
+from protgnn.training.checkpoint import STATE_VERSION, TrainingState
 from protgnn.training.recipe import make_recipe
-from protgnn.training.run import DataCard, Run, read_run, write_run
-from protgnn.training.state import STATE_VERSION, TrainingState
-from protgnn.training.train import Parts, train_in
+from protgnn.training.run import DataCard, Run, load_model, read_run
+from protgnn.training.run_folder import write_run
+from protgnn.training.train import SplitData, train_in
 
 PLAIN = ["hidden=16", "epochs=80", "patience=0", "dropout=0.2", "head=plain", "window=4"]
 PROTOTYPES = [
@@ -38,7 +41,10 @@ PATIENCE_SECONDS = 120
 
 
 # The state is written many times a second, so that a short training has many moments to be killed in
-LAUNCH = "import protgnn.cli, protgnn.training.loop as loop; loop.SAVE_SECONDS = 0.05; protgnn.cli.main()"
+LAUNCH = (
+    "import protgnn.cli.main, protgnn.training.checkpoint as checkpoint; "
+    "checkpoint.SAVE_SECONDS = 0.05; protgnn.cli.main.main()"
+)
 
 
 def command(data: Path, out: Path, settings: list[str], *more: str) -> list[str]:
@@ -132,7 +138,7 @@ def begun(molecules, molecules_csv):
     recipe = make_recipe(hidden=8, epochs=3, head="plain")
     data = molecules.with_split("stratified", 0)
     card = DataCard(str(molecules_csv), fingerprint(data.graphs))
-    return Run(recipe, data.graphs.schema, card, data.split_), Parts(data.train, data.valid, data.test)
+    return Run(recipe, data.graphs.schema, card, data.split_), SplitData(data.train, data.valid, data.test)
 
 
 def test_killed_at_every_single_write_it_ends_the_same(begun, tmp_path, monkeypatch):
@@ -140,24 +146,11 @@ def test_killed_at_every_single_write_it_ends_the_same(begun, tmp_path, monkeypa
     run, parts = begun
     train_in(tmp_path / "whole", parts, run)
     expected = safetensors.torch.load_file(tmp_path / "whole" / "model.safetensors")
-    rename = os.replace
     deaths = 0
     for number in range(100):
         for after in (False, True):
             folder = tmp_path / f"run-{number}-{after}"
-            count = iter(range(1000))
-
-            def dying(source: str, target: str, count=count, number=number, after=after) -> None:
-                last = next(count) == number
-                if last and not after:
-                    raise Killed
-                rename(source, target)
-                if last:
-                    raise Killed
-
-            # A killed process cleans nothing up: what it was writing stays
-            monkeypatch.setattr(files.os, "replace", dying)
-            monkeypatch.setattr(files.Path, "unlink", _kept_when_dying(files.Path.unlink))
+            _die_at(monkeypatch, number, after)
             try:
                 train_in(folder, parts, run)
             except Killed:
@@ -168,10 +161,58 @@ def test_killed_at_every_single_write_it_ends_the_same(begun, tmp_path, monkeypa
             found = safetensors.torch.load_file(folder / "model.safetensors")
             assert found.keys() == expected.keys()
             assert all(torch.equal(found[key], expected[key]) for key in found), f"killed at write {number}"
-            assert not list(folder.glob(".*")), "something unfinished was left"
+            left = {path.name for path in folder.glob(".*")} - {".lock"}  # that of a dead process does not lock
+            assert not left, "something unfinished was left"
         if deaths < 2 * (number + 1):
             break
     assert deaths >= 2 * 4, "run begun, state, log, model and run sealed are at least so many writes"
+
+
+def test_a_run_that_is_replaced_stays_usable_until_the_new_one_is_sealed(begun, tmp_path, monkeypatch):
+    """Die just before and just after each rename of ``--overwrite``: the old run or the new one opens."""
+    run, parts = begun
+    other = replace(run, recipe=run.recipe.model_copy(update={"seed": 5}))
+    train_in(tmp_path / "new", parts, other)
+    new = load_model(tmp_path / "new")[0].state_dict()
+    train_in(tmp_path / "old", parts, run)
+    old = load_model(tmp_path / "old")[0].state_dict()
+    deaths, number = 0, 0
+    while deaths == 2 * number:
+        for after in (False, True):
+            folder = Path(shutil.copytree(tmp_path / "old", tmp_path / f"run-{number}-{after}"))
+            _die_at(monkeypatch, number, after)
+            try:
+                train_in(folder, parts, other, overwrite=True)
+            except Killed:
+                deaths += 1
+            monkeypatch.undo()
+            found = load_model(folder)[0].state_dict()
+            assert any(all(torch.equal(found[key], weights[key]) for key in found) for weights in (old, new))
+            if (folder / ".replacement" / "run.json").exists():
+                train_in(folder, parts, other, resume=True)
+            elif not all(torch.equal(found[key], new[key]) for key in found):
+                train_in(folder, parts, other, overwrite=True)
+            found = load_model(folder)[0].state_dict()
+            assert all(torch.equal(found[key], new[key]) for key in found), f"killed at write {number}"
+        number += 1
+    assert number > 4, "run begun, state, log, model and run sealed are at least so many writes"
+
+
+def _die_at(monkeypatch, number: int, after: bool) -> None:
+    """Let the process die just before or just after its rename of that number."""
+    rename, count = os.replace, iter(range(1000))
+
+    def dying(source: str, target: str) -> None:
+        last = next(count) == number
+        if last and not after:
+            raise Killed
+        rename(source, target)
+        if last:
+            raise Killed
+
+    # A killed process cleans nothing up: what it was writing stays
+    monkeypatch.setattr(atomic_files.os, "replace", dying)
+    monkeypatch.setattr(atomic_files.Path, "unlink", _kept_when_dying(atomic_files.Path.unlink))
 
 
 def _kept_when_dying(unlink):
@@ -192,6 +233,16 @@ def test_another_recipe_is_not_resumed(begun, tmp_path):
         train_in(tmp_path, parts, other, resume=True)
 
 
+def test_a_run_whose_stored_recipe_leaves_values_open_is_resumed(begun, tmp_path):
+    """Older versions stored -1 or 0 for what was to be chosen by the data."""
+    run, parts = begun
+    write_run(tmp_path / "run", run)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["recipe"]["patience"] == "auto"
+    train_in(tmp_path / "run", parts, run, resume=True)
+    train_in(tmp_path / "whole", parts, run)
+    assert weights(tmp_path / "run") == weights(tmp_path / "whole")
+
+
 def test_other_data_is_not_resumed(begun, tmp_path):
     run, parts = begun
     write_run(tmp_path, run)
@@ -206,6 +257,6 @@ def test_the_state_names_its_version_and_no_other_is_resumed(tmp_path, monkeypat
     state.save(tmp_path)
     with safetensors.safe_open(tmp_path / "state.safetensors", "pt") as file:
         assert json.loads(file.metadata()["state"])["version"] == STATE_VERSION
-    monkeypatch.setattr("protgnn.training.state.STATE_VERSION", STATE_VERSION + 1)
+    monkeypatch.setattr("protgnn.training.checkpoint.STATE_VERSION", STATE_VERSION + 1)
     with pytest.raises(RunError, match="written by another version: start again with --overwrite"):
         TrainingState.load(tmp_path)

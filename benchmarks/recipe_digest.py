@@ -1,0 +1,75 @@
+"""Under which name a recipe's results are stored.
+
+Stored results are named by a digest of their recipe as it was written when they were made: its keys in the order they
+had then, and -1 or 0 where a key says ``auto`` today. A key that came later counts only where it is not at its default,
+so that results from before it keep their names. See docs/decisions/0008.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protgnn.training.recipe import AUTO_BEFORE, Recipe
+
+KEYS = (
+    "encoder",
+    "hidden",
+    "layers",
+    "heads",
+    "norm",
+    "dropout",
+    "readout",
+    "edge_features",
+    "head",
+    "prototypes",
+    "prototypes_start",
+    "epsilon",
+    "cluster",
+    "separation",
+    "separation_margin",
+    "diversity",
+    "diversity_threshold",
+    "plus",
+    "warm_up",
+    "evidence_edges",
+    "evidence_beside",
+    "evidence_budget",
+    "exploration",
+    "evidence_share",
+    "evidence_lr",
+    "sampler_lr",
+    "projection_start",
+    "projection_period",
+    "candidates",
+    "candidates_on_the_way",
+    "search_iterations",
+    "search_exploration",
+    "search_children",
+    "search_min_nodes",
+    "search_max_nodes",
+    "anchored_epochs",
+    "refine_steps",
+    "prune",
+    "epochs",
+    "patience",
+    "window",
+    "batch_size",
+    "lr",
+    "weight_decay",
+    "averaging",
+    "split",
+    "seed",
+    "fanout",
+    "instance_nodes",
+    "accelerator",
+    "precision",
+)
+"""The keys of a recipe in the order in which results are named by them."""
+
+
+def named_by(recipe: Recipe) -> dict[str, Any]:
+    """The keys and values that name the results of a recipe, in the order that names them."""
+    values = recipe.model_dump()
+    named = {key: AUTO_BEFORE[key] if values[key] == "auto" and key in AUTO_BEFORE else values[key] for key in KEYS}
+    later = {key: value for key, value in values.items() if key not in named}
+    return named | {key: value for key, value in later.items() if value != Recipe.model_fields[key].default}

@@ -1,0 +1,153 @@
+"""What the command line prints: lines, tables, scores, prototypes, JSON.
+
+Everything that is printed for people passes :func:`~protgnn.io.printable.printable`, so that a name from a file cannot
+steer the terminal, and is never read as Rich's markup.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from protgnn.io.printable import printable
+
+if TYPE_CHECKING:
+    from protgnn.explain.explanation import Reasoning
+    from protgnn.training.recipe import Recipe
+    from protgnn.training.run import Run
+
+out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+
+
+def print_line(text: str, bold: bool | int = False, wrap: bool = False) -> None:
+    """Print for people on standard output; ``bold`` is all of the text, or how many of its first letters."""
+    shown = cell(text, keep="\n")
+    if bold:
+        shown.stylize("bold", 0, None if bold is True else len(printable(text[:bold])))
+    out.print(shown, soft_wrap=not wrap)
+
+
+def say(text: str) -> None:
+    """Print a remark beside the output, for people, on standard error."""
+    print_error(f"note: {text}")
+
+
+def print_error(text: str, style: str = "") -> None:
+    """Print on standard error, in a style where that is a terminal."""
+    err.print(cell(text, keep="\n"), soft_wrap=True, style=style if err.is_terminal else None)
+
+
+def print_json(content: Any) -> None:
+    """Print for programs: on standard output, and nothing else there."""
+    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+
+
+def print_csv(text: str) -> None:
+    """Print a CSV as it is for programs; on a terminal control characters within it are spelled out."""
+    sys.stdout.write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+
+
+def print_reasoning(why: Reasoning) -> None:
+    """Print a reasoning as a table."""
+    out.print(why)
+
+
+def table(*columns: str, padding: bool = True) -> Table:
+    """Make an empty table without lines, with a header where there are columns."""
+    space = (0, 2, 0, 0) if columns and padding else (0, 1)
+    return Table(*columns, box=None, show_header=bool(columns), header_style="bold", padding=space)
+
+
+def cell(text: str, keep: str = "") -> Text:
+    """Text for a line or a table: no markup, and control characters spelled out."""
+    return Text(printable(text, keep))
+
+
+def print_table(shown: Table) -> None:
+    """Print a table on standard output."""
+    out.print(shown)
+
+
+def held_out(run: Run) -> str:
+    """``held-out test graphs``, or what else a model classifies."""
+    from protgnn.training.resolve import noun
+
+    what = noun(run.recipe, run.schema)
+    return f"held-out test {what if what in ('node', 'pair') else 'graph'}s"
+
+
+def prototype_rows(run: Run) -> list[dict[str, Any]]:
+    """Each prototype as a program would read it."""
+    from protgnn.explain.explanation import RunContext
+
+    names, context = run.schema.class_names, RunContext.of(run)
+    assert context.prototypes is not None
+    return [
+        {"class": names[card.label], "description": description, **vars(card)}
+        for card, description in zip(context.prototypes.cards, context.descriptions, strict=True)
+    ]
+
+
+def print_prototypes(run: Run) -> None:
+    """Print the prototypes as a table."""
+    shown = table("class", "weight", "support", "prototype", "in")
+    for column in shown.columns:
+        column.overflow = "fold"  # a SMILES has no place to break, and none of it may be lost
+    for row in prototype_rows(run):
+        source = row["name"] or f"training graph {row['graph']}"
+        cells = (row["class"], f"{row['weight']:.2f}", str(row["support"]), row["description"], source)
+        shown.add_row(*map(cell, cells))
+    print_table(shown)
+    said = "\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to."
+    print_line(said, wrap=True)
+
+
+def print_scores(scores: dict[str, Any], title: str) -> None:
+    """Print the scores of one part of the data, or of data of the user's."""
+    shown = table("class", "n", "recall", "precision", padding=False)
+    for name, figures in scores["per_class"].items():
+        rates = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
+        shown.add_row(cell(name), str(figures["n"]), *rates)
+    print_table(shown)
+    print_line(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
+    if scores.get("roc_auc") is not None:
+        print_line(f"ROC AUC {scores['roc_auc']:.4f}  average precision {scores['average_precision']:.4f}")
+    if "median_similarity" in scores:
+        similarity = scores["median_similarity"]
+        print_line(f"median similarity to the nearest prototype of the predicted class {similarity:.2f}", wrap=True)
+    if "evidence_size" in scores:
+        print_line(
+            f"evidence {scores['evidence_size']:.1f} edges on average; on whole graphs the model predicts "
+            f"the same class for {scores['agreement']:.1%}"
+        )
+    if "certificate" in scores:
+        figures = scores["certificate"]
+        print_line(
+            f"Theorem 1: assumptions hold for {figures['assumptions_hold']} of {figures['n']}, guaranteed to survive "
+            f"{figures['certified']}, survived {figures['survived']}, guaranteed and yet flipped "
+            f"{figures['certified_and_flipped']}"
+        )
+
+
+def evidence_advice(recipe: Recipe, scores: dict[str, Any]) -> str | None:
+    """What to try where a ProtGNN+ classifies clearly worse from evidence than it did from all of a graph."""
+    before, now = scores.get("warm_up_accuracy", 0.0), scores["valid"]["accuracy"]
+    if before - now < 0.05 or (before - now) * scores["valid"]["n"] < 1.5:  # a single graph may be noise
+        return None
+    edges = recipe.evidence_edges
+    return (
+        f"validation accuracy was {before:.1%} before evidence was learned and is {now:.1%} from evidence of up to "
+        f"{edges} edges: larger evidence loses less, such as --set evidence_edges={edges + (edges + 1) // 2}"
+    )
+
+
+def short(value: Any) -> str:
+    """A value in few letters."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

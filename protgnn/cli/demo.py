@@ -1,0 +1,48 @@
+"""``protgnn demo``: training, scores, prototypes, a reasoning and a report in one go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from protgnn.cli.console import held_out, print_line, print_prototypes, print_reasoning, print_scores
+from protgnn.cli.explain import explain_input
+from protgnn.cli.report import write_report
+from protgnn.cli.train import recipe_from_options, train_run
+from protgnn.errors import ProtGNNError
+
+PARACETAMOL = "CC(=O)Nc1ccc(O)cc1"
+DATA = "solubility"
+
+
+def demo(
+    out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
+) -> None:
+    """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
+    # Enough epochs to be good, few enough to wait for.
+    recipe = recipe_from_options("default", None, None, ["epochs=120"], None)
+    _refuse_to_replace(out_folder, DATA)
+    print_line("Water solubility of real molecules: low, medium or high?", bold=True)
+    columns = {"smiles": None, "label": None, "skip_bad": False}
+    run = train_run(DATA, columns, recipe, out_folder, overwrite=True)
+    print_scores(run.scores["test"], held_out(run))
+    print_line("\nWhat it learned: parts of training molecules, and what likeness to each is worth", bold=True)
+    print_prototypes(run)
+    print_line("\nHow it decides: paracetamol", bold=True)
+    print_reasoning(explain_input(out_folder, PARACETAMOL))
+    path = write_report(out_folder)
+    print_line(f"\nAll of it with pictures: open {path} in a browser.")
+    print_line(f"The model is in {out_folder}. Ask it about a molecule of yours:")
+    print_line(f'  protgnn explain {out_folder} "{PARACETAMOL}" -o why.svg')
+
+
+def _refuse_to_replace(folder: Path, source: str) -> None:
+    """The demo may replace an earlier demo, not somebody's work."""
+    from protgnn.training.run import RUN_FILE, read_run
+
+    if (folder / RUN_FILE).exists():
+        data = read_run(folder).data
+        if data is None or data.source != source:
+            raise ProtGNNError(f"{folder} holds a run on other data: choose another --out")

@@ -1,0 +1,59 @@
+"""``protgnn evaluate``: how good a trained model is."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from protgnn.cli.console import held_out, print_json, print_scores, say
+from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
+from protgnn.errors import ProtGNNError
+
+
+def evaluate(
+    run: RunFolder,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; else the run's test part.")
+    ] = None,
+    smiles: Smiles = None,
+    text: TextColumn = None,
+    label: Label = None,
+    skip_bad: SkipBad = False,
+    certificate: Annotated[
+        bool, typer.Option("--certificate", help="Theorem 1: which predictions of ProtGNN must survive in ProtGNN+.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
+    from protgnn.explain.resolve_input import is_run_data, resolve_input
+    from protgnn.explain.run_data import run_part
+    from protgnn.training.resolve import noun
+    from protgnn.training.run import load_model
+    from protgnn.training.train import evaluate as score_on
+
+    model, made = load_model(run)
+    columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad}
+    if data is None:
+        graphs = run_part(made, "test")
+    else:
+        graphs = resolve_input(made, data, **columns, labels="needed", say=say)
+        if is_run_data(made, graphs):
+            say("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
+    if graphs.y is None:
+        raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
+    scores = score_on(model, graphs, made.schema, made.prototypes)
+    if made.prototypes is not None:
+        from protgnn.explain.explanation import RunContext, explain
+        from protgnn.explain.metrics.looks import look_figures
+
+        context = RunContext.of(made)
+        scores |= look_figures(explain(model, graphs, context), context)
+    if certificate:
+        from protgnn.explain.certificate import certificates, summarise
+
+        scores["certificate"] = summarise(certificates(model, graphs))
+    if as_json:
+        print_json(scores)
+    else:
+        print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else held_out(made))

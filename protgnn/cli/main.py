@@ -1,0 +1,57 @@
+"""The command line, assembled: ``protgnn`` and ``python -m protgnn`` start here."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import typer
+
+from protgnn.cli.console import print_error
+from protgnn.cli.data import data_app
+from protgnn.cli.demo import demo
+from protgnn.cli.evaluate import evaluate
+from protgnn.cli.explain import explain, prototypes
+from protgnn.cli.figures import figure_app
+from protgnn.cli.predict import predict
+from protgnn.cli.report import report
+from protgnn.cli.train import train
+from protgnn.errors import ProtGNNError
+
+# Threads that wait by spinning slow training down several times over on a machine that does something else as well.
+# PyTorch reads this when it is first imported, which the commands do.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+app = typer.Typer(
+    help="Graph classifiers that show their work.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+for command in (train, evaluate, predict, explain, report, prototypes, demo):
+    app.command()(command)
+app.add_typer(data_app, name="data")
+app.add_typer(figure_app, name="figure")
+
+
+def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> None:
+    """Run the command line; a user's mistake ends in one message and status 1, never in a traceback.
+
+    Args:
+        arguments: What the user typed after ``protgnn``; by default that of this process.
+        run: What is called with them.
+
+    Raises:
+        SystemExit: Always, with status 0 for success, 1 for a mistake in the input and 2 for wrong usage.
+    """
+    try:
+        run(args=arguments)
+    except ProtGNNError as error:
+        print_error(f"error: {error}", style="red")
+        raise SystemExit(1) from None
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None

@@ -1,0 +1,22 @@
+"""The options and arguments that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+EvidenceSource = Literal["model", "search"]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
+TextColumn = Annotated[str | None, typer.Option("--text", help="CSV column with the sentences.")]
+Label = Annotated[str | None, typer.Option(help="CSV column, or comment of a CoNLL-U file, with the class.")]
+Task = Annotated[
+    Literal["nodes", "links"] | None, typer.Option(help="Of a network: classify its nodes, or predict its links.")
+]
+Directed = Annotated[bool, typer.Option("--directed", help="The edges of a network have a direction.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Go on past molecules and sentences that cannot be read, and count them.")
+]
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]

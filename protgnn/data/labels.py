@@ -1,0 +1,110 @@
+"""From raw label texts to classes: which classes there are, in which order, and what is not a class at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from protgnn.errors import DataError
+from protgnn.io.limits import check_limit
+
+LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
+"""Names by which a label column is recognised."""
+
+UNKNOWN = -1
+"""The label of a node that has none, and the motif of a node that is in none."""
+
+MAX_CLASSES = 100
+_SHOWN = 60  # letters of a label in a message
+MISSING = frozenset({"", "nan", "na", "n/a", "null"})
+
+
+def is_missing(text: str) -> bool:
+    """Whether a cell says that there is no label."""
+    return text.strip().lower() in MISSING
+
+
+def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tensor, tuple[str, ...]]:
+    """Class numbers ``[G]`` and class names, sorted: by value where all are numbers, else as text.
+
+    ``where(i)`` names the place of label ``i`` in an error, such as ``mols.csv line 7``.
+    """
+    numbers = [_number(text) for text in texts]
+    if all(number is not None for number in numbers):
+        for place, (text, number) in enumerate(zip(texts, numbers, strict=True)):
+            if number is None or not (abs(number) < 2**53 and number.is_integer()):
+                raise DataError(
+                    f"{where(place)}: the label {text[:_SHOWN]!r} is not a class: it looks like a measurement. "
+                    "Sort the values into classes first (such as low / high), or choose another label column"
+                )
+        whole = [int(number) for number in numbers if number is not None]
+        values = sorted(set(whole))
+        names = tuple(str(value) for value in values)
+        texts = [str(value) for value in whole]
+    else:
+        texts = [text.strip() for text in texts]
+        names = tuple(sorted(set(texts)))
+        longest = max(range(len(texts)), key=lambda place: len(texts[place]), default=0)
+        check_limit("name_chars", len(texts[longest]) if texts else 0, f"{where(longest) if texts else ''}: the label")
+    if len(names) > MAX_CLASSES or (len(names) == len(texts) and len(texts) > 3):
+        raise DataError(
+            f"{where(0)}: found {len(names)} different labels in {len(texts)} rows, which is too many to be classes "
+            f"(at most {MAX_CLASSES}, each with several rows). Probably the wrong label column: choose another"
+        )
+    return _numbered(texts, names), names
+
+
+def may_be_numbered(names: tuple[str, ...]) -> bool:
+    """Whether a number can stand for the class of that number: where no class has one for a name."""
+    return all(_number(name) is None for name in names)
+
+
+def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callable[[int], str]) -> Tensor:
+    """Class numbers ``[G]`` of labels that must be among ``names``.
+
+    Where no name is a number, a label may also be the number of its class, as in files that say 0 and 1.
+    """
+    by_text = {name: number for number, name in enumerate(names)}
+    if may_be_numbered(names):
+        by_text.update({str(number): number for number in range(len(names))})
+    found = []
+    for place, text in enumerate(texts):
+        number, plain = _number(text), text.strip()
+        if plain not in by_text and number is not None and number.is_integer():
+            plain = str(int(number))
+        if plain not in by_text:
+            raise DataError(
+                f"{where(place)}: the label {text[:_SHOWN]!r} is not a class of this model. "
+                f"Known classes: {', '.join(names)}. Correct the label, or leave the label column out"
+            )
+        found.append(by_text[plain])
+    return torch.tensor(found, dtype=torch.int64)
+
+
+def renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...]) -> Tensor | None:
+    """Classes ``[G]`` of those names as numbers of the classes that a model knows; what is below 0 has no class."""
+    if y is None or not names or names == known:
+        return y
+    used = {names[number] for number in y.unique().tolist() if 0 <= number < len(names)}  # type: ignore[no-untyped-call]
+    unknown = sorted(used - set(known))
+    if unknown:
+        raise DataError(
+            f"The class {unknown[0]!r} is unknown to the model, which knows {', '.join(known)}: "
+            "correct the labels or leave them out"
+        )
+    number = torch.tensor([known.index(name) if name in known else -1 for name in names])
+    return torch.where(y < 0, y, number[y.clamp(min=0)])
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _numbered(texts: Sequence[str], names: tuple[str, ...]) -> Tensor:
+    position = {name: number for number, name in enumerate(names)}
+    return torch.tensor([position[text] for text in texts], dtype=torch.int64)

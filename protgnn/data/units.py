@@ -1,0 +1,103 @@
+"""Units: groups of nodes that are shown whole or not at all.
+
+A ring with one bond missing, or half a nitro group, is nothing that a chemist would name. Featurizers say what belongs
+together (``featurizers/units.py``); this module only keeps it whole. A set of nodes is a bit mask, a Python integer
+whose bit ``i`` stands for node ``i``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+Edge = tuple[int, int]
+"""Two nodes, the smaller number first."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """What belongs together in one graph.
+
+    Attributes:
+        neighbours: The neighbours of every node, one mask per node.
+        groups: Masks of nodes that come together: a node of a group brings the whole group.
+        cycles: Masks of the cycles that an edge lies on, by edge: two nodes joined by such an edge bring a whole cycle
+            of it, the smallest first.
+    """
+
+    neighbours: tuple[int, ...]
+    groups: tuple[int, ...] = ()
+    cycles: dict[Edge, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many nodes the graph has."""
+        return len(self.neighbours)
+
+    def closure(self, nodes: int) -> int:
+        """A whole set of nodes around these: groups are completed, and cut cycles closed by their smallest cycle."""
+        while True:
+            before = nodes
+            for group in self.groups:
+                if nodes & group:
+                    nodes |= group
+            for (start, end), cycles in self.cycles.items():
+                inside = nodes >> start & 1 and nodes >> end & 1
+                if inside and not any(cycle & nodes == cycle for cycle in cycles):
+                    nodes |= cycles[0]
+            if nodes == before:
+                return nodes
+
+    def is_whole(self, nodes: int) -> bool:
+        """Whether no group and no cycle is cut."""
+        return self.closure(nodes) == nodes
+
+    def edge_count(self, nodes: int) -> int:
+        """Edges between the nodes of a set."""
+        return sum((self.neighbours[node] & nodes).bit_count() for node in members(nodes)) // 2
+
+    def around(self, nodes: int) -> int:
+        """The neighbours of a set outside of it."""
+        found = 0
+        for node in members(nodes):
+            found |= self.neighbours[node]
+        return found & ~nodes
+
+    def all_units(self) -> list[int]:
+        """The units: closed groups and cycles, and the nodes that are in none, each once."""
+        covered = 0
+        found: dict[int, None] = {}
+        cycles = {cycle for several in self.cycles.values() for cycle in several}
+        for unit in (*sorted(cycles, key=lambda cycle: (cycle.bit_count(), cycle)), *self.groups):
+            covered |= unit
+            found[self.closure(unit)] = None
+        for node in range(self.num_nodes):
+            if not covered >> node & 1:
+                found[1 << node] = None
+        return list(found)
+
+
+def ring_edges(rings: Iterable[Sequence[int]]) -> dict[Edge, tuple[int, ...]]:
+    """The rings, given as nodes in their order, that each edge lies on: masks, the smallest ring first."""
+    found: dict[Edge, list[int]] = {}
+    for ring in sorted((tuple(ring) for ring in rings), key=lambda ring: (len(ring), ring)):
+        mask = mask_of(ring)
+        for start, end in zip(ring, (*ring[1:], ring[0]), strict=True):
+            found.setdefault((min(start, end), max(start, end)), []).append(mask)
+    return {edge: tuple(masks) for edge, masks in found.items()}
+
+
+def members(nodes: int) -> Iterator[int]:
+    """The nodes of a mask, ascending."""
+    while nodes:
+        lowest = nodes & -nodes
+        yield lowest.bit_length() - 1
+        nodes ^= lowest
+
+
+def mask_of(nodes: Iterable[int]) -> int:
+    """The mask of some nodes."""
+    mask = 0
+    for node in nodes:
+        mask |= 1 << node
+    return mask

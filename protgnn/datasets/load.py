@@ -1,0 +1,124 @@
+"""Data by name or path: find what a text means, read it with the format's reader, and check it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from protgnn.data.stats import fingerprint, statistics
+from protgnn.data.validate import check
+from protgnn.datasets.dataset import Dataset
+from protgnn.datasets.network_dataset import NetworkDataset, network_dataset
+from protgnn.datasets.new_input import existing_path, read_for_prediction
+from protgnn.datasets.readers.reader import (
+    Loaded,
+    NetworkData,
+    ReadOptions,
+    Source,
+    Task,
+    endings,
+    network_reader,
+    refuse_options,
+    to_train,
+)
+from protgnn.datasets.registry import (
+    Entry,
+    catalogue,
+    in_data_folder,
+    named_dataset,
+    named_datasets,
+    named_networks,
+)
+from protgnn.errors import DataError
+from protgnn.io.text import ending, title
+
+__all__ = [
+    "Dataset",
+    "Entry",
+    "catalogue",
+    "fingerprint",
+    "load",
+    "load_graphs",
+    "read_csv",
+    "read_for_prediction",
+    "statistics",
+]
+
+_OWN = "Your own data"
+
+
+def load(
+    name: str | Path,
+    *,
+    smiles: str | None = None,
+    text: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    task: Task | None = None,
+    directed: bool = False,
+) -> Dataset | NetworkDataset:
+    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES or sentences, CoNLL-U file, JSONL
+    file, TU folder, folder with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
+
+    ``smiles`` or ``text``, and ``label`` name the columns of a CSV (of a CoNLL-U file, ``label`` names the comment);
+    ``skip_bad`` skips and counts rows that cannot be read. Of a network, ``task`` says whether its nodes or its links
+    are predicted, and ``directed`` that edges have a direction.
+    """
+    wanted, options = str(name), ReadOptions(smiles, text, label, skip_bad)
+    known = wanted.lower()
+    path, networks = existing_path(wanted), named_networks()
+    has_name = known in named_datasets() or known in networks
+    if path is None and not has_name:
+        path = in_data_folder(wanted)
+        if path is None and _looks_like_path(wanted):
+            raise DataError(f"{wanted}: there is no such file or folder")
+    if path is not None or has_name:
+        refuse_options(path or Path(wanted), options)
+    if path is None and known in networks:
+        named = networks[known]
+        return network_dataset(known, NetworkData(named.make(0)), task, named.description, named.origin)
+    reader = None if path is None else network_reader(path)
+    if path is not None and reader is not None:
+        return network_dataset(path.stem, reader.read(path, label, directed, task), task, _OWN, str(path))
+    if task is not None or directed:
+        raise DataError(f"{wanted} holds graphs, which get a label as a whole: leave --task and --directed out")
+    if path is not None:
+        return _checked(title(path), _read(Source(path, options)), _OWN, str(path))
+    entry = named_dataset(wanted, label)
+    return _checked(known, entry.read(), entry.description, entry.origin)
+
+
+def load_graphs(name: str | Path) -> Dataset:
+    """A dataset of graphs; a network is refused."""
+    data = load(name)
+    if isinstance(data, NetworkDataset):
+        raise DataError(f"Expected graphs, each with a label (got the network {data.name})")
+    return data
+
+
+def read_csv(
+    path: str | Path,
+    smiles: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    text: str | None = None,
+) -> Dataset:
+    """A dataset from a CSV of SMILES or sentences with a label; the columns are guessed where they are not named."""
+    path = Path(path)
+    return _checked(path.stem, _read(Source(path, ReadOptions(smiles, text, label, skip_bad))), _OWN, str(path))
+
+
+def _read(source: Source) -> Loaded:
+    read = to_train(source).read
+    assert read is not None
+    return read(source)
+
+
+def _checked(name: str, read: Loaded, description: str, origin: str) -> Dataset:
+    graphs, notes = check(read.graphs, training=True)
+    notes = [*read.notes, *notes]
+    return Dataset(name, graphs, description, origin, read.given_split, notes, standard_split=read.standard_split)
+
+
+def _looks_like_path(text: str) -> bool:
+    return os.sep in text or ending(Path(text)) in endings(training=False)

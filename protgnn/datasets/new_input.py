@@ -1,0 +1,143 @@
+"""New graphs for a trained model: read from whatever the user has, in the columns and classes of its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from protgnn.data.degree import with_degrees
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.labels import renumbered
+from protgnn.data.network.instances import NetworkInstances
+from protgnn.data.schema import DEGREES, Schema
+from protgnn.data.validate import check
+from protgnn.datasets.readers.reader import Labels, OnSkip, ReadOptions, Source, endings, refuse_options, to_predict
+from protgnn.datasets.readers.rows import check_takes_sentences, check_takes_smiles
+from protgnn.errors import DataError
+from protgnn.io.text import ending
+
+
+def read_for_prediction(
+    source: str | Path,
+    schema: Schema,
+    *,
+    smiles: str | None = None,
+    text: str | None = None,
+    label: str | None = None,
+    skip_bad: bool = False,
+    labels: Labels = "welcome",
+    say: Callable[[str], None] | None = None,
+    on_skip: OnSkip | None = None,
+) -> GraphSet:
+    """Graphs of a CSV of SMILES or sentences, a text with one per line, a single one, a JSONL or CoNLL-U file or a TU
+    folder.
+
+    ``smiles`` or ``text``, and ``label`` name the columns of a CSV. Labels are kept where there are any, and must then
+    be classes of the schema; ``labels`` says whether they are needed or passed over. ``say`` is told what was
+    skipped or repaired, ``on_skip`` the line and the fault of each row that was skipped.
+    """
+    given = str(source)
+    path = existing_path(given)
+    _check_options(schema, smiles, text)
+    if path is not None:
+        options = ReadOptions(smiles, text, label, skip_bad, on_skip)
+        refuse_options(path, options)
+        graphs, notes = to_predict(path, schema).read_new(Source(path, options), schema, labels)
+    elif ending(Path(given)) in endings(training=False):
+        raise DataError(f"{given}: there is no such file")
+    else:
+        graphs, notes = _read_one(given, schema), []
+    graphs, more = check(conform(graphs, schema), training=False)
+    if say is not None:
+        for note in (*notes, *more):
+            say(note)
+    return graphs
+
+
+def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
+    """The graphs under the schema of a model: same columns by name, classes renumbered to the model's.
+
+    Degrees are told by the edges, so they are added where the model wants them behind the columns that there are, and
+    left out where it does not.
+    """
+    width, wanted, given = graphs.num_features, schema.node_features, graphs.schema.node_features
+    if wanted[width:] == DEGREES and given in ((), wanted[:width]):
+        graphs = with_degrees(replace(graphs, schema=replace(graphs.schema, node_features=wanted[:width])))
+    elif given == (*wanted, *DEGREES):
+        graphs = replace(graphs, x=graphs.x[:, : len(wanted)], schema=replace(graphs.schema, node_features=wanted))
+    _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
+    return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
+
+
+def conform_network(instances: NetworkInstances, schema: Schema) -> NetworkInstances:
+    """The same for nodes or pairs of a network."""
+    network = instances.network
+    _check_columns(network.schema, (network.x.shape[1], len(network.schema.edge_features)), schema)
+    y = renumbered(instances.y, instances.schema.class_names, schema.class_names)
+    return replace(instances, y=y, schema=schema)
+
+
+def _check_columns(given: Schema, widths: tuple[int, int], schema: Schema) -> None:
+    """Refuse columns of nodes and edges other than a model knows."""
+    for what, ours, theirs, width in (
+        ("node features", schema.node_features, given.node_features, widths[0]),
+        ("edge attributes", schema.edge_features, given.edge_features, widths[1]),
+    ):
+        if len(ours) != width:
+            raise DataError(
+                f"The model was trained with {len(ours)} {what} and this input has {width}: "
+                "give it data made in the same way as its training data"
+            )
+        differing = [(name, other) for name, other in zip(ours, theirs, strict=False) if name != other]
+        if differing:
+            raise DataError(
+                f"The model's {what} have other names than this input's, such as {differing[0][0]} against "
+                f"{differing[0][1]}: give it data made in the same way as its training data"
+            )
+
+
+def existing_path(text: str) -> Path | None:
+    """The file or folder that a text names, if there is one; it may be too long or too strange to be a path."""
+    try:
+        path = Path(text).expanduser()
+        return path if path.exists() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
+
+
+def refuse_columns(path: Path, smiles: str | None, text: str | None, label: str | None, skip_bad: bool) -> None:
+    """Refuse what a user says of columns and rows that a file or folder of this kind does not have."""
+    refuse_options(path, ReadOptions(smiles, text, label, skip_bad))
+
+
+def _read_one(text: str, schema: Schema) -> GraphSet:
+    from protgnn.datasets.readers.sentences import read_sentence
+    from protgnn.featurizers.molecule import from_smiles, parse, quiet, shorten, why_unreadable
+    from protgnn.featurizers.smiles_limits import smiles_fault
+
+    with quiet():
+        readable = parse(text) is not None
+    if schema.kind == "sentence":
+        if readable and not text.isalpha():  # a word may be spelt with the letters of elements
+            raise DataError(
+                f"{shorten(text)} is a SMILES, and this model was trained on sentences: give it one of those"
+            )
+        check_takes_sentences(shorten(text), schema)
+        return read_sentence(text)
+    if schema.featurizer == "molecule" and smiles_fault(text) is not None:
+        raise DataError(why_unreadable(text))
+    if not readable:
+        raise DataError(
+            f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: check the spelling"
+            + (f". This model was trained on {schema.kind}s, not on sentences" if len(text.split()) > 1 else "")
+        )
+    check_takes_smiles(text, schema)
+    return from_smiles([text])
+
+
+def _check_options(schema: Schema, smiles: str | None, text: str | None) -> None:
+    """Refuse the name of a column that files for this model do not have."""
+    for option, given, kind in (("smiles", smiles, "molecule"), ("text", text, "sentence")):
+        if given is not None and schema.kind != kind:
+            raise DataError(f"This model was trained on {schema.kind}s: leave --{option} out, which is for {kind}s")

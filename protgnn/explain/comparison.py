@@ -1,0 +1,65 @@
+"""What a model compared with its prototypes in a batch: values, and the nodes behind them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from protgnn.data.batch import Batch
+from protgnn.model.classifier import ProtGNN, ProtGNNPlus
+from protgnn.model.mined import ProtGNNMined
+
+Pair = tuple[int, int]
+"""A graph of the batch and a prototype."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The values ``[B, K]`` that enter the logits, the nodes of the evidence of each pair (none where whole graphs are
+    compared), and of mined prototypes all places where they are found, the evidence first."""
+
+    value: Tensor
+    evidence: dict[Pair, tuple[int, ...]] = field(default_factory=dict)
+    places: dict[Pair, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+
+
+@torch.no_grad()
+def compare(model: ProtGNN, batch: Batch) -> Comparison:
+    """Compare the graphs of a batch with the prototypes, as the model does to classify them."""
+    if isinstance(model, ProtGNNMined):
+        mined = model.evidence(batch)
+        places = {pair: tuple(nodes) for pair, nodes in mined.nodes().items()}
+        return Comparison(mined.value, {pair: nodes[0] for pair, nodes in places.items()}, places)
+    if isinstance(model, ProtGNNPlus):
+        sampled = model.evidence(batch)
+        return Comparison(model.head.similarity(sampled.distance), _nodes(sampled.member(batch), batch))
+    return Comparison(model.similarities(batch))
+
+
+@torch.no_grad()
+def compared_embeddings(model: ProtGNN, batch: Batch) -> Tensor:
+    """What was compared, ``[B, H]``: the graph, or the evidence that is most like a prototype."""
+    if isinstance(model, ProtGNNMined):
+        mined = model.evidence(batch)
+        best = mined.places.best
+        nearest = best.gather(1, mined.similar.gather(0, best).argmax(1, keepdim=True)).squeeze(1)
+        return model.embed_all(mined.parts.graphs)[torch.from_numpy(mined.parts.distinct)[nearest]]
+    if isinstance(model, ProtGNNPlus):
+        sampled = model.evidence(batch)
+        nearest = sampled.part.gather(1, sampled.distance.argmin(1, keepdim=True)).squeeze(1)
+        return model.embed_parts(sampled.parts.batch)[nearest]
+    return model.embed(batch)
+
+
+def _nodes(member: Tensor, batch: Batch) -> dict[Pair, tuple[int, ...]]:
+    """The nodes of the evidence for each graph and prototype, from ``member [N, K]``."""
+    starts = batch.node_counts.cumsum(0) - batch.node_counts
+    nodes: dict[Pair, list[int]] = {}
+    place, prototype = member.nonzero().t()
+    graph = batch.batch[place]
+    local = place - starts[graph]
+    for number, column, node in zip(graph.tolist(), prototype.tolist(), local.tolist(), strict=True):
+        nodes.setdefault((number, column), []).append(node)
+    return {pair: tuple(found) for pair, found in nodes.items()}

@@ -1,0 +1,44 @@
+"""Reasonings as a run gives them: with the warnings about the input that its training part calls for.
+
+The command line, the report and the estimator explain through this one function, so that they warn alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.explain.explanation import EvidenceSource, Reasoning, RunContext, explain
+from protgnn.explain.unseen_elements import unseen_notes
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.run import Run
+
+
+def explain_run(
+    model: GraphClassifier,
+    run: Run,
+    graphs: Instances,
+    context: RunContext | None = None,
+    evidence: EvidenceSource = "model",
+) -> list[Reasoning]:
+    """Explain the prediction for every graph, and warn of elements that no training molecule contains.
+
+    Args:
+        model: The model of the run.
+        run: What the model was made from.
+        graphs: Graphs, nodes or pairs as the model takes them.
+        context: What the run knows beside its weights; read from ``run`` if not given.
+        evidence: See :func:`~protgnn.explain.explanation.explain`.
+
+    Returns:
+        One reasoning for each graph, in their order.
+
+    Raises:
+        ProtGNNError: The model is a plain one, without prototypes to explain by.
+    """
+    found = explain(model, graphs, RunContext.of(run) if context is None else context, evidence=evidence)
+    if not isinstance(graphs, GraphSet):
+        return found
+    notes = unseen_notes(graphs, run)
+    return [replace(why, notes=(*notes.get(why.number, ()), *why.notes)) for why in found]

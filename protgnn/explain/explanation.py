@@ -1,0 +1,324 @@
+"""The reasoning behind a prediction: a row per prototype, and sums that are the logits."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances, NetworkInstances
+from protgnn.errors import ProtGNNError
+from protgnn.explain.comparison import compare
+from protgnn.explain.mcts_evidence import SEARCHED, mcts_evidence
+from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.model.mined import HIGHEST, MinedHead
+from protgnn.search.tree import SearchSettings
+from protgnn.training.evaluate import evaluation_batches
+from protgnn.training.prototype_cards import Prototypes
+from protgnn.training.recipe import is_mined, search_settings
+from protgnn.training.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+EvidenceSource = Literal["model", "search"]
+
+UNFAMILIAR = "unlike anything the model knows"
+PLAIN = "A plain model has no prototypes to explain by: train one with --set head=prototypes"
+
+
+@dataclass(frozen=True)
+class ReasoningRow:
+    """What one prototype says: similarity times weight is its contribution to each class.
+
+    ``evidence`` are the nodes of the part of the graph that was compared with the prototype, with all edges between
+    them; ``None`` where that was the whole graph. ``places`` are all parts of the graph that look like a mined
+    prototype, the evidence first; where it ``counts`` them, the similarity is the sum over all places.
+    """
+
+    prototype: int
+    label: int
+    similarity: float
+    weights: tuple[float, ...]
+    evidence: tuple[int, ...] | None = None
+    places: tuple[tuple[int, ...], ...] = ()
+    counts: bool = False
+
+    @property
+    def marked(self) -> tuple[int, ...] | None:
+        """The nodes of all places."""
+        if not self.places:
+            return self.evidence
+        return tuple(sorted({node for place in self.places for node in place}))
+
+    def contribution(self, label: int) -> float:
+        """What this row adds to the logit of a class."""
+        return self.similarity * self.weights[label]
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a run knows beside its weights.
+
+    ``prototypes`` are its prototypes, ``familiarity`` is the similarity from which a graph is familiar,
+    ``highest_similarity`` that of a graph that is the prototype itself, ``sources`` are the training graphs that the
+    prototypes were cut from, where they are at hand, and ``search`` is how it searches.
+    """
+
+    prototypes: Prototypes | None = None
+    familiarity: float | None = None
+    highest_similarity: float | None = None
+    sources: GraphSet | None = None
+    search: SearchSettings | None = None
+
+    @classmethod
+    def of(cls, run: Run, train: Instances | None = None) -> RunContext:
+        """Gather it from a run; with its training part prototypes are drawn within their sources."""
+        sources = None
+        if train is not None and run.prototypes is not None:
+            sources = train[[card.graph for card in run.prototypes.cards]].ego_graphs()
+        mined = is_mined(run.recipe)
+        highest, search = HIGHEST if mined else math.log(1 / run.recipe.epsilon), search_settings(run.recipe)
+        return cls(run.prototypes, run.scores.get("familiarity"), highest, sources, search)
+
+    @cached_property
+    def descriptions(self) -> tuple[str, ...]:
+        """Each prototype in a few characters: the SMILES of a fragment, the words of a phrase."""
+        from protgnn.explain.describe import describe_subgraph
+
+        if self.prototypes is None:
+            return ()
+        cards, subgraphs = self.prototypes.cards, self.prototypes.subgraphs
+        return tuple(describe_subgraph(subgraphs[number], card.nodes) for number, card in enumerate(cards))
+
+
+NOTHING = RunContext()
+
+
+@dataclass(frozen=True)
+class Reasoning:
+    """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions.
+
+    ``base``, where the model has one, is added to each class: what speaks for it without any evidence.
+    ``among`` and ``number`` say where the graph itself is, and ``context`` what its run knows; they are what names
+    and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is.
+    """
+
+    name: str | None
+    class_names: tuple[str, ...]
+    logits: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    rows: tuple[ReasoningRow, ...]
+    among: Instances | None = field(default=None, repr=False)
+    number: int = 0
+    context: RunContext = field(default=NOTHING, repr=False)
+    notes: tuple[str, ...] = ()
+    base: tuple[float, ...] = ()
+
+    @cached_property
+    def graph(self) -> GraphSet | None:
+        """The graph that was predicted, or what is around the target of a network, as a set of one."""
+        return None if self.among is None else self.among[self.number].ego_graphs()
+
+    @cached_property
+    def title(self) -> str:
+        """What the graph is called: its name, the SMILES of a molecule without one, or its number."""
+        from protgnn.explain.describe import molecule_smiles
+
+        if self.name:
+            return self.name
+        smiles = None if self.graph is None else molecule_smiles(self.graph)
+        return smiles or f"graph {self.number}"
+
+    @property
+    def predicted(self) -> int:
+        """The class with the highest logit."""
+        return max(range(len(self.logits)), key=self.logits.__getitem__)
+
+    @property
+    def runner_up(self) -> int:
+        """The class with the second highest logit."""
+        return max((label for label in range(len(self.logits)) if label != self.predicted), key=self.logits.__getitem__)
+
+    @property
+    def truth(self) -> int | None:
+        """The class that the graph was labelled with, where it was."""
+        return None if self.among is None or self.among.y is None else int(self.among.y[self.number])
+
+    @property
+    def margin(self) -> float:
+        """How far the predicted class is ahead of the runner-up."""
+        return self.logits[self.predicted] - self.logits[self.runner_up]
+
+    @property
+    def largest_similarity(self) -> float:
+        """The similarity to the nearest prototype of any class."""
+        return max(row.similarity for row in self.rows)
+
+    @property
+    def familiar(self) -> bool | None:
+        """Whether any prototype is as similar as to all but the oddest validation graphs; unknown for old runs."""
+        threshold = self.context.familiarity
+        return None if threshold is None else self.largest_similarity >= threshold
+
+    def gain(self, row: ReasoningRow) -> float:
+        """What a row adds to the margin between the predicted class and the runner-up."""
+        return row.contribution(self.predicted) - row.contribution(self.runner_up)
+
+    @property
+    def base_gain(self) -> float:
+        """What the base adds to the margin between the predicted class and the runner-up."""
+        return self.base[self.predicted] - self.base[self.runner_up] if self.base else 0.0
+
+    def decisive(self) -> list[ReasoningRow]:
+        """The rows, those first that made most of the difference between the predicted class and the runner-up."""
+        return sorted(self.rows, key=self.gain, reverse=True)
+
+    def winning(self) -> ReasoningRow:
+        """The row that adds most to the predicted class."""
+        return max(self.rows, key=lambda row: row.contribution(self.predicted))
+
+    def describe(self, row: ReasoningRow) -> str:
+        """The prototype of a row in a few characters; its number where nothing else is known of it."""
+        return self.context.descriptions[row.prototype] if self.context.descriptions else f"prototype {row.prototype}"
+
+    def describe_evidence(self, row: ReasoningRow) -> str | None:
+        """The part of the graph that was compared, in a few characters; nothing where that was all of it."""
+        from protgnn.explain.describe import describe_part
+
+        if row.evidence is None or self.graph is None:
+            return None
+        return describe_part(self.graph, row.evidence)
+
+    def evidence_names(self, row: ReasoningRow) -> tuple[str, ...] | None:
+        """What the nodes of the evidence are called in the network that was asked about; nothing for other graphs."""
+        if row.evidence is None or not isinstance(self.among, NetworkInstances):
+            return None
+        graph = self.graph
+        assert graph is not None and graph.n_id is not None
+        return tuple(self.among.network.name(node) for node in graph.n_id[list(row.evidence)].tolist())
+
+    def save(self, path: str | Path, theme: str = "light", rows: int = 3) -> None:
+        """Write the reasoning as a picture, a page or data.
+
+        Args:
+            path: Where to; the name ends in ``.svg``, ``.png``, ``.html`` or ``.json``.
+            theme: ``"light"`` or ``"dark"``, for pictures; a page has both.
+            rows: How many prototypes to draw for each class; the others are counted with what they add.
+
+        Raises:
+            ProtGNNError: The name ends in something else, there is no such theme, or the file cannot be written.
+        """
+        from protgnn.viz.save import save
+
+        save(self, Path(path), theme, rows)
+
+    def _repr_svg_(self) -> str:
+        """The figure, for notebooks."""
+        from protgnn.viz.reasoning_figure import reasoning_svg
+
+        return reasoning_svg(self)
+
+    def __rich__(self) -> RenderableType:
+        from protgnn.explain.render_text import ReasoningTable
+
+        return ReasoningTable(self)
+
+    def __str__(self) -> str:
+        from protgnn.explain.render_text import plain_text
+
+        return plain_text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        names, truth = self.class_names, self.truth
+        return {
+            "name": self.name,
+            "predicted": names[self.predicted],
+            "truth": None if truth is None else names[truth],
+            "probabilities": dict(zip(names, self.probabilities, strict=True)),
+            "logits": dict(zip(names, self.logits, strict=True)),
+            "runner_up": names[self.runner_up],
+            "margin": self.margin,
+            "familiar": self.familiar,
+            "largest_similarity": self.largest_similarity,
+            "familiar_from": self.context.familiarity,
+            "notes": [*([UNFAMILIAR] if self.familiar is False else []), *self.notes],
+            "base": dict(zip(names, self.base, strict=True)) if self.base else None,
+            "rows": [self._row_json(row) for row in self.rows],
+        }
+
+    def _row_json(self, row: ReasoningRow) -> dict[str, Any]:
+        names, prototypes = self.class_names, self.context.prototypes
+        card = None if prototypes is None else prototypes.cards[row.prototype]
+        return {
+            "prototype": row.prototype,
+            "class": names[row.label],
+            "description": self.describe(row),
+            "source": None if card is None else {"graph": card.graph, "name": card.name, "nodes": list(card.nodes)},
+            "similarity": row.similarity,
+            "weights": dict(zip(names, row.weights, strict=True)),
+            "contributions": {name: row.contribution(label) for label, name in enumerate(names)},
+            "gain": self.gain(row),
+            "evidence": None if row.evidence is None else list(row.evidence),
+            "places": [list(place) for place in row.places],
+            "counts_places": row.counts,
+            "evidence_description": self.describe_evidence(row),
+            "evidence_names": self.evidence_names(row),
+        }
+
+
+@torch.no_grad()
+def explain(
+    model: GraphClassifier, graphs: Instances, context: RunContext = NOTHING, evidence: EvidenceSource = "model"
+) -> list[Reasoning]:
+    """Explain the prediction for every graph by the prototypes of the model; thousands of graphs take a few seconds.
+
+    Args:
+        model: A model with prototypes.
+        graphs: Graphs, nodes or pairs as the model takes them.
+        context: What the run of the model knows beside its weights.
+        evidence: With ``"model"`` what was computed: the evidence of a ProtGNN+, the whole graph of a ProtGNN. With
+            ``"search"``, of a ProtGNN, the part most like each prototype, which takes a search for each and is not what
+            was computed; a note says so.
+
+    Returns:
+        One reasoning for each graph, in their order.
+
+    Raises:
+        ProtGNNError: The model is a plain one, without prototypes to explain by.
+    """
+    if not isinstance(model, ProtGNN):
+        raise ProtGNNError(PLAIN)
+    head = model.eval().head
+    classes, weights = head.classes.tolist(), [tuple(column) for column in head.last.weight.t().tolist()]
+    counts, base = [False] * len(classes), ()
+    if isinstance(head, MinedHead):
+        counts, base = head.counts.tolist(), tuple(head.base.tolist())
+    marked: dict[tuple[int, int], tuple[int, ...]] = {}
+    notes: tuple[str, ...] = ()
+    if evidence == "search" and not model.compares_evidence:
+        every = torch.ones(len(graphs), len(classes), dtype=torch.bool)
+        marked, notes = mcts_evidence(model, graphs, every, context.search), (SEARCHED,)
+    found: list[Reasoning] = []
+    for batch in evaluation_batches(model, graphs):
+        compared = compare(model, batch)
+        marked |= {(graph + len(found), place): nodes for (graph, place), nodes in compared.evidence.items()}
+        logits = head.logits_of(compared.value)
+        sums = zip(compared.value.tolist(), logits.tolist(), logits.softmax(1).tolist(), strict=True)
+        for graph, (values, logit, probability) in enumerate(sums):
+            number = len(found)
+            name = None if graphs.names is None else graphs.names[number]
+            rows = tuple(
+                ReasoningRow(k, classes[k], value, weights[k], marked.get((number, k)), places, counts[k])
+                for k, value in enumerate(values)
+                for places in [compared.places.get((graph, k), ())]
+            )
+            sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
+            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base))
+    return found

@@ -1,0 +1,69 @@
+"""Elements that no training molecule contains: the model has learned nothing about them."""
+
+from __future__ import annotations
+
+import torch
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.explain.to_rdkit import to_rdkit
+from protgnn.training.run import Run
+
+
+def unseen_elements(graph: GraphSet, run: Run) -> list[str]:
+    """Name each element of one molecule that no training molecule contains, in a sentence each."""
+    return [
+        f"{_atoms(graph, column)}, which no training molecule contains: the model has learned nothing about it"
+        for column in _unseen_columns(graph, run)
+    ]
+
+
+def unseen_notes(graphs: GraphSet, run: Run) -> dict[int, tuple[str, ...]]:
+    """Name such elements for many molecules: the sentences by the number of the molecule, for those that have any."""
+    columns = _unseen_columns(graphs, run)
+    return {row: tuple(unseen_elements(graphs[row], run)) for row in _rows_with(columns, graphs)} if columns else {}
+
+
+def unseen_among(graphs: Instances, run: Run) -> str | None:
+    """Count the molecules that have such elements, in one sentence; nothing where none has."""
+    if not isinstance(graphs, GraphSet):
+        return None
+    columns = _unseen_columns(graphs, run)
+    if not columns:
+        return None
+    rows = _rows_with(columns, graphs)
+    listed = ", ".join(map(str, rows[:10])) + (", …" if len(rows) > 10 else "")
+    return f"{len(rows)} of {len(graphs)} contain elements that no training molecule contains: row {listed}"
+
+
+def _rows_with(columns: list[int], graphs: GraphSet) -> list[int]:
+    owner = torch.arange(len(graphs)).repeat_interleave(graphs.node_counts)
+    return sorted(set(owner[graphs.x[:, columns].any(1)].tolist()))
+
+
+def _unseen_columns(graphs: GraphSet, run: Run) -> list[int]:
+    """The columns of elements that occur in these molecules and not in the training part.
+
+    A run remembers what its training part had; one that was written before it did says nothing.
+    """
+    schema = graphs.schema
+    if schema.kind != "molecule" or run.seen is None:
+        return []
+    given = schema.featurizer != "molecule"
+    return [
+        column
+        for column in schema.kinds
+        if (given or schema.node_features[column].startswith("element="))
+        and column not in run.seen
+        and bool(graphs.x[:, column].any())
+    ]
+
+
+def _atoms(graph: GraphSet, column: int) -> str:
+    """``atom 11 is Xe``."""
+    atoms = graph.x[:, column].nonzero().squeeze(1).tolist()
+    mol = to_rdkit(graph)
+    kind = graph.schema.node_features[column].rpartition("=")[2]
+    if mol is not None:
+        kind = " or ".join(sorted({mol.GetAtomWithIdx(atom).GetSymbol() for atom in atoms}))
+    return f"atom {atoms[0]} is {kind}" if len(atoms) == 1 else f"atoms {', '.join(map(str, atoms))} are {kind}"

@@ -1,0 +1,36 @@
+"""What a person sees of a graph: the kind of every node and edge, for comparing how parts look."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.resemblance import Kinds
+
+
+def kinds_of(graph: GraphSet) -> Kinds:
+    """The kinds of one graph, a set of one.
+
+    Atoms are element, charge and aromaticity, bonds their type; words are their lower-cased form; nodes of other graphs
+    are the features that say what they are (all but their degree, unless there are no others).
+    """
+    schema = graph.schema
+    if schema.kind == "sentence" and graph.names is not None and len(graph.names[0].split()) == len(graph.x):
+        nodes: list[Hashable] = [word.lower() for word in graph.names[0].split()]
+    else:
+        columns = drawn_columns(schema.node_features) if schema.featurizer == "molecule" else schema.kinds
+        nodes = [tuple(row) for row in graph.x[:, columns].tolist()]
+    edges: list[list[tuple[int, Hashable]]] = [[] for _ in nodes]
+    bonds = [number for number, name in enumerate(schema.edge_features) if name.startswith("bond=")]
+    attr = None if graph.edge_attr is None else graph.edge_attr[:, bonds] if bonds else graph.edge_attr
+    labels = [()] * graph.edge_index.shape[1] if attr is None else list(map(tuple, attr.tolist()))
+    for (start, end), label in zip(graph.edge_index.t().tolist(), labels, strict=True):
+        edges[end].append((start, label))
+    return Kinds(nodes, edges)
+
+
+def drawn_columns(names: tuple[str, ...]) -> list[int]:
+    """The columns of an atom that a drawing shows."""
+    return [
+        number for number, name in enumerate(names) if name.startswith(("element=", "charge=")) or name == "aromatic"
+    ]

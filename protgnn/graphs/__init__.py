@@ -1,1 +1,0 @@
-"""Graphs in: packed storage, batching, subgraphs, readers, datasets, splits and checks."""

@@ -1,0 +1,96 @@
+"""Reading a text that a user gave, with a message for each way it may not be one."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from protgnn.errors import DataError
+from protgnn.io.limits import check_limit, limits
+
+PACKED = ".gz"
+_CHUNK = 2**20
+
+
+def ending(path: Path) -> str:
+    """How a file's name ends, in small letters: ``.csv``, or both endings of a packed file, as in ``.conllu.gz``."""
+    last = path.suffix.lower()
+    return Path(path.stem).suffix.lower() + last if last == PACKED else last
+
+
+def title(path: Path) -> str:
+    """A file's name without its ending."""
+    return path.name[: len(path.name) - len(ending(path))] if ending(path) else path.name
+
+
+def read_text(path: Path, may_be_empty: bool = False) -> str:
+    """The text of a UTF-8 file, packed with gzip if its name says so; no byte order mark, line ends made alike.
+
+    Raises:
+        DataError: There is no such file, it is no text, or it or one of its lines is over a limit of ``io.limits``.
+    """
+    raw = read_bytes(path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise DataError(f"{path} line {line}: not UTF-8 text: save the file with the encoding UTF-8") from None
+    del raw
+    if not text.strip() and not may_be_empty:
+        raise DataError(f"{path} is empty: expected data in it")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{path} line {line}: holds a NUL byte: the file is damaged or no text; save it as UTF-8 text")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    _check_lines(path, text)
+    return text
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, unpacked if its name says so; a device or pipe that never ends is left at the limit.
+
+    Raises:
+        DataError: It cannot be read, or is over the limit ``file_bytes``.
+    """
+    try:
+        with open(path, "rb") as file:
+            kind = os.fstat(file.fileno())
+            if stat.S_ISREG(kind.st_mode):
+                check_limit("file_bytes", kind.st_size, str(path))
+            if path.suffix.lower() != PACKED:
+                return _at_most(file, path)
+            with gzip.open(file) as unpacked:
+                return _at_most(cast(BinaryIO, unpacked), path)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except gzip.BadGzipFile:
+        raise DataError(f"{path} is no gzip file or a damaged one: pack it again, or unpack it and give that") from None
+    except (EOFError, zlib.error):
+        raise DataError(f"{path} is cut short or damaged: copy it again; gzip cannot unpack all of it") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _at_most(file: BinaryIO, path: Path) -> bytes:
+    """All that is left of a file, which is counted while it is read."""
+    most, found = limits().file_bytes, bytearray()
+    while chunk := file.read(min(_CHUNK, most + 1 - len(found))):
+        found += chunk
+        check_limit("file_bytes", len(found), str(path))
+    return bytes(found)
+
+
+def _check_lines(path: Path, text: str) -> None:
+    """Refuse a line that is too long, in jumps of up to such a length."""
+    most, start = limits().line_chars, 0
+    while len(text) - start > most:
+        end = text.rfind("\n", start, start + most + 1)
+        if end < 0:
+            length = (text.find("\n", start) + 1 or len(text) + 1) - 1 - start
+            check_limit("line_chars", length, f"{path} line {text.count(chr(10), 0, start) + 1}")
+        start = end + 1

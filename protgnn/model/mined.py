@@ -1,0 +1,336 @@
+"""ProtGNN+ with mined prototypes: parts that recur, compared by how they look and by what was learned of them.
+
+A prototype is a part of a training graph. A graph is classified from its own parts (``data/parts.py``): each prototype
+takes the part of the graph nearest to it, its evidence, and every further place that looks alike.
+
+====================  =============================================================================================
+distance              ``d = (1 - exp(-‖h - p‖² / H)) + s (1 - T)``: learned, bounded, and the resemblance T of the two
+similarity            Eq. 2 of that distance, less what a part has that is as far away as can be: 0 for nothing alike
+evidence              the part of highest similarity, less a small cost per node
+value                 the similarity of the evidence, or for prototypes that *count* the sum over all places
+logit of a class      base + Σ weight · value over the prototypes of the class
+====================  =============================================================================================
+
+Both terms of the distance are computed of the part alone, cut out, so what is shown is what was compared. The base of a
+class is what speaks for it without any evidence: a class that is the absence of something needs no prototypes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.parts import PartSet, all_parts, grown_parts, part_set
+from protgnn.data.subgraph import cut
+from protgnn.data.units import members
+from protgnn.featurizers.part_rule import PartRule
+from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
+from protgnn.model.classifier import PlainGNN, ProtGNN
+from protgnn.model.encoders import Encoder
+from protgnn.model.prototype_layer import PrototypeHead, similarity, squared_distances
+from protgnn.model.pyg_encoder import PyGEncoder
+from protgnn.model.readout import ReadoutName
+
+MOST_PARTS = 200
+"""Candidate parts of a molecule at the most; drugs have 35 on average."""
+
+MOST_GROWN = 100
+"""Candidate parts of a graph without units, about."""
+
+NODE_COST = 0.01
+"""Similarity that a node of evidence must earn: of two parts as good as each other the smaller is shown."""
+
+ALIKE = 0.2
+"""A part whose resemblance to a prototype is within this of 1 is a further place where it is found."""
+
+EPSILON, STRUCTURE = 0.05, 2.0
+"""ε of the similarity, and how much a wholly different look counts in the distance."""
+
+FLOOR = math.log1p((1 - EPSILON) / (1 + STRUCTURE + EPSILON))
+HIGHEST = math.log(1 / EPSILON) - FLOOR
+"""The similarity of a part that is the prototype itself."""
+
+ENCODED_AT_ONCE = 4096
+KEPT = 8
+STEPS = 8
+"""Points of the path over which the guide's gradients are integrated."""
+
+
+class MinedHead(PrototypeHead):
+    """Prototypes with their looks, a weight for each in its own class, and a base per class.
+
+    ``counts [K]`` says which prototypes count every place; ``base [C]`` is the logit without any evidence.
+    """
+
+    counts: Tensor
+
+    def __init__(self, width: int, classes: Tensor, num_classes: int) -> None:
+        super().__init__(width, classes, num_classes, EPSILON)
+        self.base = nn.Parameter(torch.zeros(num_classes))
+        self.register_buffer("counts", torch.zeros(len(classes), dtype=torch.bool))
+        self.looks: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def part_distances(self, h: Tensor, prototypes: Tensor, unlike: Tensor) -> Tensor:
+        """``[D, H], [K, H], [D, K] → [D, K]``; ``unlike`` is 1 - T."""
+        learned = squared_distances(h, prototypes) / h.shape[1]
+        return -torch.expm1(-learned) + STRUCTURE * unlike
+
+    def similarity(self, distance: Tensor) -> Tensor:
+        """Eq. 2, shifted so that what is as far away as can be has similarity 0."""
+        return similarity(distance, self.epsilon) - FLOOR
+
+    def logits_of(self, similar: Tensor) -> Tensor:
+        """Logits of values, ``[B, K] → [B, C]``: base + Σ weight · value."""
+        return super().logits_of(similar) + self.base
+
+    def replace(self, classes: Tensor, counts: Tensor, looks: list[tuple[np.ndarray, np.ndarray]]) -> None:
+        """Begin anew with K other prototypes; their vectors and weights are to be set."""
+        width, num_classes = self.vectors.shape[1], len(self.base)
+        device = self.base.device
+        self.classes, self.counts, self.looks = classes.to(device), counts.to(device), looks
+        self.vectors = nn.Parameter(torch.zeros(len(classes), width, device=device))
+        self.last = nn.Linear(len(classes), num_classes, bias=False, device=device)
+
+    @torch.no_grad()
+    def constrain(self) -> None:
+        """Keep weights positive and in the own class alone."""
+        own = nn.functional.one_hot(self.classes, len(self.base)).t().to(self.last.weight)
+        self.last.weight.clamp_(min=0).mul_(own)
+
+    def own_class_weights(self, weight: Tensor) -> Tensor:
+        """Weights ``[K]`` of prototypes in their own classes as ``[C, K]``."""
+        own = nn.functional.one_hot(self.classes, len(self.base)).to(weight)
+        return (own * weight[:, None]).t()
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where prototypes are found: entry i says that part ``row[i]`` of graph ``graph[i]`` is a place for prototype
+    ``column[i]``; the best of each graph and prototype, ``best [B, K]``, is always one, and comes first."""
+
+    graph: Tensor
+    row: Tensor
+    column: Tensor
+    best: Tensor
+
+    def values(self, similar: Tensor, counts: Tensor) -> Tensor:
+        """``[P, K], [K] → [B, K]``: the similarity of the best place, or where each ``counts`` the sum over all."""
+        single = similar.gather(0, self.best)
+        each = similar[self.row, self.column]
+        total = torch.zeros_like(single).index_put((self.graph, self.column), each, accumulate=True)
+        return torch.where(counts[None], total, single)
+
+
+@dataclass(frozen=True, eq=False)
+class MinedEvidence:
+    """What every prototype is compared with: parts, their similarities ``[P, K]``, places, and values ``[B, K]``."""
+
+    parts: PartSet
+    similar: Tensor
+    places: Places
+    value: Tensor
+
+    def nodes(self) -> dict[tuple[int, int], list[tuple[int, ...]]]:
+        """The nodes of all places of each graph and prototype, the best place first."""
+        found: dict[tuple[int, int], list[tuple[int, ...]]] = {}
+        columns = (self.places.graph.tolist(), self.places.column.tolist(), self.places.row.tolist())
+        for graph, column, row in zip(*columns, strict=True):
+            found.setdefault((graph, column), []).append(tuple(members(self.parts.masks[row])))
+        return found
+
+
+class _PartCache:
+    """The candidate parts of the last batches; copies of a model share it, as they share its guide."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Any, PartSet] = OrderedDict()
+
+    def __deepcopy__(self, memo: Any) -> _PartCache:
+        return self
+
+    def get(self, key: Any) -> PartSet | None:
+        """What is known of a batch."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+        return self._kept.get(key)
+
+    def put(self, key: Any, found: PartSet) -> None:
+        """Remember it, and forget the oldest."""
+        self._kept[key] = found
+        while len(self._kept) > KEPT:
+            self._kept.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._kept.clear()
+
+
+class ProtGNNMined(ProtGNN):
+    """Classifies a graph from its parts that look like mined prototypes.
+
+    ``guide`` is the plain GNN of the warm-up, kept as it was: it says where to look in graphs without units.
+    """
+
+    compares_evidence = True
+    head: MinedHead
+    parts: SubgraphBatchNormStats
+
+    def __init__(
+        self,
+        encoder: Encoder | PyGEncoder,
+        readout: ReadoutName,
+        head: MinedHead,
+        guide: PlainGNN,
+        rule: PartRule,
+        budget: int = 10,
+        layers: int = 3,
+    ) -> None:
+        super().__init__(encoder, readout, head)
+        self.guide, self.rule, self.budget, self.layers = guide, rule, budget, layers
+        self.parts = SubgraphBatchNormStats(encoder)
+        self._found = _PartCache()
+
+    @property
+    def subgraphs_per_graph(self) -> int:
+        return 40
+
+    def embed_parts(self, batch: Batch) -> Tensor:
+        with self.parts.in_use():
+            return self.embed(batch)
+
+    def embed_all(self, graphs: GraphSet) -> Tensor:
+        """Embeddings ``[D, H]`` of many parts."""
+        device = self.head.base.device
+        return torch.cat([self.embed_parts(batch.to(device)) for batch in graphs.batches(ENCODED_AT_ONCE)])
+
+    def candidates(self, batch: Batch) -> PartSet:
+        """The candidate parts of a batch; those of the last batches are remembered."""
+        batch = batch.to("cpu")
+        key = (batch.num_graphs, *(_mark(tensor) for tensor in (batch.x, batch.edge_index, batch.batch)))
+        known = self._found.get(key)
+        if known is not None:
+            return known
+        units = self.rule.units(batch)
+        if self.rule.has_units:
+            masks = [all_parts(own, self.budget, MOST_PARTS) for own in units]
+        else:
+            scores = np.split(self.where_to_look(batch), np.cumsum(batch.node_counts.numpy())[:-1])
+            masks = [grown_parts(own, score, self.budget, MOST_GROWN) for own, score in zip(units, scores, strict=True)]
+        found = part_set(batch, masks, self.rule.kinds(batch), self.layers)
+        self._found.put(key, found)
+        return found
+
+    def where_to_look(self, batch: Batch) -> np.ndarray:
+        """How much each node adds to what the guide says, ``[N]``: integrated gradients from features of zero."""
+        device = self.head.base.device
+        batch = batch.to(device)
+        with torch.no_grad():
+            said = self.guide(batch).argmax(1, keepdim=True)
+        total = torch.zeros_like(batch.x)
+        with torch.enable_grad():
+            for step in range(STEPS):
+                x = (batch.x * ((step + 0.5) / STEPS)).requires_grad_()
+                moved = Batch(x, batch.edge_index, batch.batch, batch.num_graphs, batch.edge_attr)
+                moved.__dict__["adjacency"] = batch.adjacency
+                total += torch.autograd.grad(self.guide(moved).gather(1, said).sum(), x)[0]
+        score: np.ndarray = (total / STEPS * batch.x).sum(1).cpu().numpy()
+        return score
+
+    def begin_anchored_stage(self) -> None:
+        self.parts.begin()
+        self._found.clear()
+
+    def know(self, subgraphs: GraphSet) -> None:
+        """Remember how the prototypes look, given their subgraphs in order."""
+        batch = subgraphs.batch()
+        everything = [[(1 << count) - 1] for count in subgraphs.node_counts.tolist()]
+        found = part_set(batch, everything, self.rule.kinds(batch), self.layers)
+        self.head.looks = found.looks.of_parts(found.distinct)
+
+    def unlike(self, parts: PartSet) -> Tensor:
+        """``1 - T`` of every different part and every prototype, ``[D, K]``."""
+        return torch.from_numpy(1 - parts.looks.resemblance(self.head.looks))
+
+    def evidence(self, batch: Batch) -> MinedEvidence:  # type: ignore[override]
+        parts = self.candidates(batch)
+        return self.compare(parts, self.embed_all(parts.graphs).cpu(), self.unlike(parts))
+
+    def compare(self, parts: PartSet, h: Tensor, unlike: Tensor) -> MinedEvidence:
+        """The evidence among parts with embeddings ``[D, H]``."""
+        head = self.head
+        near = head.similarity(head.part_distances(h, head.vectors.detach().cpu(), unlike))
+        distinct = torch.from_numpy(parts.distinct)
+        similar = near[distinct]
+        places = find_places(similar, (unlike <= ALIKE)[distinct], parts)
+        return MinedEvidence(parts, similar, places, places.values(similar, head.counts.cpu()))
+
+    def similarity_alone(self, graph: GraphSet, nodes: int) -> Tensor:
+        """The similarity ``[K]`` of one part of one graph to every prototype, cut out and by itself."""
+        mask = torch.tensor([bool(nodes >> node & 1) for node in range(len(graph.x))])
+        alone = cut(graph, torch.tensor([0]), mask)
+        batch = alone.batch()
+        found = part_set(batch, [[(1 << len(alone.x)) - 1]], self.rule.kinds(batch), self.layers)
+        distance = self.head.part_distances(self.embed_parts(batch), self.head.vectors, self.unlike(found))
+        return self.head.similarity(distance)[0]
+
+    def similarities(self, batch: Batch, whole: bool = False) -> Tensor:
+        return self.evidence(batch).value
+
+    def forward(self, batch: Batch, whole: bool = False) -> Tensor:
+        """Logits ``[B, C]``; those of the guide for ``whole`` graphs."""
+        if whole:
+            result: Tensor = self.guide(batch)
+            return result
+        device = self.head.base.device
+        return self.head.logits_of(self.evidence(batch).value.to(device))
+
+    def distances(self, batch: Batch, whole: bool = False) -> Tensor:
+        raise TypeError("Prototypes that count places have no single distance: use similarities")
+
+
+def _mark(tensor: Tensor) -> int:
+    return hash(tensor.contiguous().numpy().tobytes())
+
+
+def best_parts(similar: Tensor, parts: PartSet) -> Tensor:
+    """Of each graph's parts the one with the highest similarity less its cost, the first of equals, ``[B, K]``."""
+    cost = torch.from_numpy(parts.nodes).to(similar.dtype) * NODE_COST
+    merit = (similar.detach() - cost[:, None]).round(decimals=4)
+    lengths = torch.from_numpy(np.diff(parts.ptr))
+    top = torch.segment_reduce(merit, "max", lengths=lengths, axis=0)
+    rows = torch.arange(len(merit), dtype=torch.float64)[:, None].expand_as(merit)
+    rows = torch.where(merit >= top[torch.from_numpy(parts.graph)], rows, float(len(merit)))
+    return torch.segment_reduce(rows, "min", lengths=lengths, axis=0).long()
+
+
+def find_places(similar: Tensor, alike: Tensor, parts: PartSet) -> Places:
+    """The best part for each prototype, and every other that looks ``alike [P, K]`` and shares less than half of its
+    nodes with better places, the best first."""
+    best = best_parts(similar, parts)
+    graphs, columns = best.shape
+    first, masks = best.tolist(), parts.masks
+    owner = torch.from_numpy(parts.graph)
+    several = torch.zeros(graphs, columns).index_add(0, owner, alike.float()) > 1
+    row, column = (alike & several[owner]).nonzero(as_tuple=True)
+    order = torch.argsort(-similar.detach()[row, column].round(decimals=4), stable=True)
+    taken: dict[tuple[int, int], int] = {}
+    further: list[tuple[int, int, int]] = []
+    for part, prototype, graph in zip(
+        row[order].tolist(), column[order].tolist(), owner[row[order]].tolist(), strict=True
+    ):
+        held = taken.get((graph, prototype), masks[first[graph][prototype]])
+        if part != first[graph][prototype] and 2 * (held & masks[part]).bit_count() < masks[part].bit_count():
+            taken[graph, prototype] = held | masks[part]
+            further.append((graph, part, prototype))
+    rest = torch.tensor(further, dtype=torch.int64).reshape(-1, 3).t()
+    every = torch.arange(graphs)[:, None].expand(-1, columns).reshape(-1)
+    each = torch.arange(columns)[None].expand(graphs, -1).reshape(-1)
+    return Places(torch.cat([every, rest[0]]), torch.cat([best.reshape(-1), rest[1]]), torch.cat([each, rest[2]]), best)

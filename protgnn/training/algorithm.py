@@ -1,0 +1,132 @@
+"""Algorithm 1 of the paper, and the ending that exact prototypes need.
+
+=============  =====================================================================================  ==============
+stage          what happens                                                                           from
+=============  =====================================================================================  ==============
+``learn``      Eq. 3 on whole graphs; after T_p epochs a projection every τ epochs                    the paper
+``anchored``   ProtGNN+: Eq. 3 and 14 on evidence after the warm-up of T_w epochs;                    the paper
+               the best prototypes are projected and stay the embeddings of their subgraphs           ours
+``export``     prototypes are set to their subgraphs' embeddings, the last layer is refined on        ours
+               similarities that no longer move, and the better ending is exported
+=============  =====================================================================================  ==============
+
+The losses are in ``steps.py``, choices in ``selection.py``, and all that surrounds a model in ``session.py``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from protgnn.data.batch import Batch
+from protgnn.data.network.instances import Instances
+from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
+from protgnn.model.mined import ProtGNNMined
+from protgnn.training.checkpoint import OnEpoch, TrainingState
+from protgnn.training.ending import end_with
+from protgnn.training.mined_algorithm import place_prototypes, train_mined
+from protgnn.training.prototype_subgraphs import cut_subgraphs, nearest_subgraphs, set_prototypes, start_on_graphs
+from protgnn.training.prune import prune
+from protgnn.training.recipe import Recipe, total_epochs
+from protgnn.training.resolve import learning_epochs, resolve, settled
+from protgnn.training.selection import choose_ending
+from protgnn.training.session import Session
+from protgnn.training.steps import PlainLoss, PrototypeLoss, anchored_loss, train_epoch
+
+
+def fit(
+    model: GraphClassifier,
+    train: Instances,
+    valid: Instances,
+    recipe: Recipe,
+    folder: Path | None = None,
+    state: TrainingState | None = None,
+    on_epoch: OnEpoch | None = None,
+) -> TrainingState:
+    """Train in place and leave the model as it is exported: best weights, exact prototypes.
+
+    With a ``folder`` the state is kept there as training goes on; a ``state`` read from there continues it.
+    """
+    recipe, state = resolve(recipe, train), state or TrainingState()
+    if isinstance(model, ProtGNNMined) and state.sources:
+        place_prototypes(model, train, state.sources)  # as many as were mined
+    if state.model:
+        model.load_state_dict(state.model)
+    elif isinstance(model, ProtGNN) and not isinstance(model, ProtGNNMined) and recipe.prototypes_start == "graphs":
+        start_on_graphs(model, train, recipe)  # line 1; ours
+    session: Session[Any] = Session(model, train, valid, recipe, folder, state, on_epoch)
+    with torch.random.fork_rng():
+        if isinstance(model, ProtGNNMined):
+            train_mined(session)  # ours
+        elif isinstance(model, ProtGNN):
+            algorithm_1(session)
+        else:
+            learn_plain(session)
+    model.cpu().eval()
+    return state
+
+
+def learn_plain(session: Session[PlainGNN]) -> None:
+    """The plain model: cross-entropy, and the best epoch is kept."""
+    recipe, loss = session.recipe, PlainLoss(session)
+    for _ in session.epochs(recipe.epochs, settled(recipe.window), loss.lr):
+        session.end_epoch(*train_epoch(session, loss))
+    session.restore_best()
+
+
+def algorithm_1(session: Session[ProtGNN]) -> None:
+    """Algorithm 1 for T epochs, T_w of them before evidence is learned in ProtGNN+, and its ending."""
+    state, recipe = session.state, session.recipe
+    if state.stage == "learn":
+        learn(session)
+        session.restore_best()
+        state.sources = nearest_subgraphs(session, recipe.candidates)
+        state.begin("anchored")
+        for model in {session.model, session.exported}:
+            model.begin_anchored_stage()
+    subgraphs = cut_subgraphs(session.train, state.sources).batch().to(session.device)
+    anchor(session, subgraphs)
+    export(session, subgraphs)
+
+
+def learn(session: Session[ProtGNN]) -> None:
+    """Lines 2 to 6: Eq. 3, and a projection every τ epochs after T_p."""
+    recipe, loss = session.recipe, PrototypeLoss(session)
+    for t in session.epochs(learning_epochs(recipe, len(session.train)), settled(recipe.window), loss.lr):  # line 2
+        found = train_epoch(session, loss)  # line 3
+        if t > recipe.projection_start and t % recipe.projection_period == 0:  # line 4
+            sources = nearest_subgraphs(session, recipe.candidates_on_the_way)  # line 5
+            set_prototypes(session, cut_subgraphs(session.train, sources).batch().to(session.device))
+        session.end_epoch(*found)
+
+
+def anchor(session: Session[ProtGNN], subgraphs: Batch) -> None:
+    """Lines 7 to 9 for ProtGNN+: Eq. 14, together with Eq. 3. Ours: each prototype stays on its subgraph, and ProtGNN
+    has this stage too."""
+    state, recipe, loss = session.state, session.recipe, anchored_loss(session, subgraphs)
+    if state.epoch == state.stage_start:
+        set_prototypes(session, subgraphs)
+    most = total_epochs(recipe) - learning_epochs(recipe, len(session.train))
+    for _ in session.epochs(most, settled(recipe.ending_window), loss.lr):
+        found = train_epoch(session, loss)
+        set_prototypes(session, subgraphs)
+        session.end_epoch(*found)
+    if not most:
+        session.keep_if_best(session.validate())
+
+
+def export(session: Session[ProtGNN], subgraphs: Batch) -> None:
+    """Ours: exact prototypes and a refined last layer, from the anchored or from the projected state, whichever is
+    better on the validation graphs (docs/decisions/0001); idle prototypes are dropped if asked to."""
+    model, state, recipe = session.model.cpu().eval(), session.state, session.recipe
+    data = subgraphs.to("cpu"), session.train, session.valid, recipe.refine_steps
+    chosen = end_with(model, state.best, *data)
+    if not isinstance(model, ProtGNNPlus):  # whose projected state has learned nothing on evidence
+        projected = end_with(model, state.learned, *data)
+        if choose_ending(chosen.quality, projected.quality, projected.lost) == "projected":
+            chosen, state.best_epoch = projected, state.learned_epoch
+    model.load_state_dict(chosen.weights)
+    if recipe.prune:
+        state.sources = prune(model, session.valid, state.sources)

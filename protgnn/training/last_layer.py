@@ -1,0 +1,44 @@
+"""The last layer alone, on similarities that no longer move (ours, not the paper's)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from protgnn.training.selection import Quality, quality_of
+
+REFINE_LR = 0.01
+"""A weight moves by this in a step at the most, so 20 steps repair a little: docs/decisions/0006."""
+
+
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """The weights ``[C, K]`` of a refined last layer and how good they are on the validation graphs."""
+
+    weight: Tensor
+    quality: Quality
+
+
+def refine(weight: Tensor, train: Tensor, train_y: Tensor, valid: Tensor, valid_y: Tensor, steps: int) -> Refined:
+    """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept.
+
+    Args:
+        weight: the last layer to begin with, ``[C, K]``.
+        train, train_y: similarities ``[G, K]`` and classes ``[G]`` of the training graphs.
+        valid, valid_y: the same of the validation graphs.
+        steps: how many steps to take.
+    """
+    weight = weight.detach().clone().requires_grad_()
+    optimizer = torch.optim.Adam([weight], REFINE_LR)
+    best = Refined(weight.detach().clone(), quality_of(valid @ weight.detach().t(), valid_y))
+    for _ in range(steps):
+        loss = cross_entropy(train @ weight.t(), train_y)
+        (weight.grad,) = torch.autograd.grad(loss, weight)
+        optimizer.step()
+        quality = quality_of(valid @ weight.detach().t(), valid_y)
+        if quality > best.quality:
+            best = Refined(weight.detach().clone(), quality)
+    return best

@@ -1,0 +1,262 @@
+"""Mining prototypes: parts that recur in their class and explain what the others leave wrong.
+
+A candidate is a part that many training graphs have. Its column of values says how much each graph has of it, once as
+the similarity of the best place and once as the sum over all places. Prototypes are chosen greedily: next comes the
+candidate whose values agree best with what the prototypes so far leave wrong, until none does so beyond chance.
+Weights are positive and for the own class alone, so a row is always a reason for its class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.stats import rankdata
+from torch import Tensor
+
+from protgnn.data.parts import PartSet
+from protgnn.data.units import members
+from protgnn.model.mined import ProtGNNMined
+
+LEAST_SUPPORT = 0.01
+"""Share of the training graphs that must have a candidate; at least three of them."""
+
+SHORTLIST = 60
+"""Candidates of each class and kind that are looked at more closely."""
+
+LEAST_AUC = 0.55
+"""How well the values of a candidate must rank its class above the others."""
+
+LEAST_Z = 2.0
+"""Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size."""
+
+LEAST_GAIN = 2.0
+"""Log-likelihood that a prototype must add."""
+
+SIZE_COST, LARGEST = 0.05, 12
+"""Standard errors that each node of a candidate must earn, up to so many nodes."""
+
+AS_GOOD = 0.95
+"""A larger part that holds the chosen one and agrees as well takes its place: a house rather than its roof."""
+
+SPEAKS = 0.8
+"""A class with a candidate of this AUC gets a prototype in any case."""
+
+L2 = 1e-3
+FIT_STEPS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Mined:
+    """K prototypes: the number of each among the different training parts, its class, whether it counts places, and
+    where it stands in the training graphs."""
+
+    rows: np.ndarray
+    classes: Tensor
+    counts: Tensor
+    sources: list[dict[str, Any]]
+
+
+@torch.no_grad()
+def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int) -> Mined:
+    """Choose prototypes among the parts of the training graphs, with the encoder as it is.
+
+    Args:
+        model: The model, its encoder warmed up.
+        parts: The candidate parts of the training graphs.
+        y: Their classes ``[G]``.
+        per_class: Prototypes of a class at the most.
+    """
+    head, labels = model.eval().head, y.numpy()
+    candidates = shortlist(parts, labels)
+    h = model.embed_all(parts.graphs).cpu()
+    head.replace(
+        torch.zeros(len(candidates), dtype=torch.int64),
+        torch.zeros(len(candidates), dtype=torch.bool),
+        parts.looks.of_parts(candidates),
+    )
+    head.vectors.copy_(h[torch.from_numpy(candidates)])
+    found = model.compare(parts, h, model.unlike(parts))
+    none = torch.zeros(len(candidates), dtype=torch.bool)
+    values = torch.cat([found.places.values(found.similar, counts) for counts in (none, ~none)], 1).numpy()
+    pool = CandidatePool(
+        values,
+        np.tile(parts.nodes[parts.first][candidates], 2),
+        np.tile(parts.look_key[candidates], 2),
+        _larger(parts, candidates),
+    )
+    chosen = select(pool, labels, len(head.base), per_class)
+    chosen.sort(key=lambda pair: pair[1])
+    rows = np.array([candidates[column % len(candidates)] for column, _ in chosen])
+    classes = [label for _, label in chosen]
+    counts = torch.tensor([column >= len(candidates) for column, _ in chosen])
+    return Mined(rows, torch.tensor(classes), counts, _sources(parts, rows, classes, labels))
+
+
+def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
+    """Different parts worth a closer look, by how they look and by all that the encoder sees.
+
+    Those that recur, the most telling of each class by whether they are there and by how often. Of each look the most
+    usual part stands for it.
+    """
+    _, look = np.unique(parts.look_key, return_inverse=True)
+    full = _occurrences(parts, parts.distinct, len(parts.look_key))
+    by_look = _occurrences(parts, look[parts.distinct], int(look.max()) + 1)
+    usual = np.zeros(by_look.shape[1], np.int64)
+    order = np.argsort(np.asarray((full > 0).sum(0)).ravel(), kind="stable")
+    usual[look[order]] = order  # the last one written is the most frequent
+    size = parts.nodes[parts.first]
+    chosen: set[int] = set()
+    for table, stands_for in ((by_look, usual), (full, np.arange(full.shape[1]))):
+        support = np.asarray((table > 0).sum(0)).ravel()
+        enough = np.flatnonzero(support >= min(max(3, LEAST_SUPPORT * parts.num_graphs), support.max()))
+        counted = table[:, enough].toarray()
+        for values in (np.minimum(counted, 1), np.minimum(counted, 8)):
+            spread = values.std(0) + 1e-2
+            for label in np.unique(y):
+                gap = np.abs(values[y == label].mean(0) - values[y != label].mean(0)) / spread
+                gap = gap - 5e-3 * size[stands_for[enough]]
+                chosen.update(stands_for[enough[np.argsort(-gap, kind="stable")[:SHORTLIST]]].tolist())
+    return np.array(sorted(chosen))
+
+
+def _occurrences(parts: PartSet, column: np.ndarray, columns: int) -> csr_array:
+    """How often each column is met in each graph, ``[G, columns]``."""
+    table = csr_array((np.ones(len(parts)), (parts.graph, column)), shape=(parts.num_graphs, columns))
+    table.sum_duplicates()
+    return table
+
+
+@dataclass(frozen=True, eq=False)
+class CandidatePool:
+    """Q candidates, each with two columns: once by its best place and once by all places.
+
+    Attributes:
+        values: How much each graph has of each candidate, ``[G, 2 Q]``.
+        size: The nodes of the candidate of each column, ``[2 Q]``.
+        look: A number that is equal for candidates that look the same, ``[2 Q]``.
+        larger: For a column those of larger parts that hold it.
+    """
+
+    values: np.ndarray
+    size: np.ndarray
+    look: np.ndarray
+    larger: dict[int, list[int]]
+
+
+def select(pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int) -> list[tuple[int, int]]:
+    """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
+    values, size = pool.values, pool.size
+    targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
+    centred = values - values.mean(0)
+    length = np.sqrt((centred**2).sum(0)) + 1e-6
+    aucs = np.stack([[_auc(values[:, k], y == c) for k in range(values.shape[1])] for c in range(num_classes)])
+    shares = np.bincount(y, minlength=num_classes) / len(y)
+    base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
+    chosen: list[tuple[int, int]] = []
+    logits = base.expand(len(y), -1)
+    before = _log_loss(logits, targets)
+    while len(chosen) < per_class * num_classes:
+        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy()
+        agrees = (centred.T @ residual / length[:, None]).T / (residual.std(0)[:, None] + 1e-6)  # [C, 2 Q]
+        agrees = agrees - SIZE_COST * np.minimum(size, LARGEST)
+        agrees[aucs < LEAST_AUC] = -np.inf
+        for taken, own in chosen:
+            agrees[own, pool.look == pool.look[taken]] = -np.inf
+        had = np.bincount([label for _, label in chosen], minlength=num_classes)
+        agrees[had >= per_class] = -np.inf
+        silent = [label for label in range(num_classes) if not had[label] and aucs[label].max() >= SPEAKS]
+        if silent:
+            agrees[[label for label in range(num_classes) if label not in silent]] = -np.inf
+        label, column = (int(place) for place in np.unravel_index(int(np.argmax(agrees)), agrees.shape))
+        if agrees[label, column] <= LEAST_Z:
+            break
+        holding = [one for one in pool.larger.get(column, ()) if agrees[label, one] >= AS_GOOD * agrees[label, column]]
+        if holding:
+            column = max(holding, key=lambda one: (size[one], agrees[label, one]))
+        chosen.append((column, label))
+        classes = torch.tensor([own for _, own in chosen])
+        kept = columns[:, [one for one, _ in chosen]]
+        weight, base = fit_weights(kept, targets, classes, torch.cat([weight, torch.zeros(1)]), base)
+        logits = (kept * weight) @ torch.nn.functional.one_hot(classes, num_classes).float() + base
+        now = _log_loss(logits, targets)
+        if not silent and before - now < LEAST_GAIN:
+            chosen.pop()
+            break
+        before = now
+    if not chosen:  # nothing tells the classes apart: the best there is
+        label, column = (int(place) for place in np.unravel_index(int(np.argmax(aucs)), aucs.shape))
+        chosen.append((column, label))
+    return chosen
+
+
+def fit_weights(
+    values: Tensor, y: Tensor, classes: Tensor, weight: Tensor, base: Tensor, steps: int = FIT_STEPS
+) -> tuple[Tensor, Tensor]:
+    """Weights ``[K]``, not negative and in the own class alone, and bases ``[C]`` of a logistic model on values
+    ``[G, K]``, by L-BFGS from where they are."""
+    scale = values.double().numpy().std(0) + 1e-3
+    scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
+    truth, kept = np.eye(len(base))[y.numpy()], values.shape[1]
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        logits = (scaled * theta[:kept]) @ own + theta[kept:]
+        logits -= logits.max(1, keepdims=True)
+        share = np.exp(logits)
+        share /= share.sum(1, keepdims=True)
+        error = (share - truth) / len(truth)
+        value = -np.log((share * truth).sum(1) + 1e-12).mean() + L2 * (theta[:kept] ** 2).sum()
+        slope = (scaled * (error @ own.T)).sum(0) + 2 * L2 * theta[:kept]
+        return float(value), np.concatenate([slope, error.sum(0)])
+
+    first = np.concatenate([weight.double().numpy() * scale, base.double().numpy()])
+    bounds = [(0, None)] * kept + [(None, None)] * len(base)
+    theta = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}).x
+    return torch.from_numpy(theta[:kept] / scale).float(), torch.from_numpy(theta[kept:]).float()
+
+
+def _log_loss(logits: Tensor, y: Tensor) -> float:
+    return float(torch.nn.functional.cross_entropy(logits, y, reduction="sum"))
+
+
+def _auc(values: np.ndarray, own: np.ndarray) -> float:
+    """ROC AUC of values for membership; ties count half."""
+    positives = int(own.sum())
+    pairs = positives * (len(own) - positives)
+    return float((rankdata(values)[own].sum() - positives * (positives + 1) / 2) / max(pairs, 1))
+
+
+def _larger(parts: PartSet, candidates: np.ndarray) -> dict[int, list[int]]:
+    """For every column the columns of the same kind whose part holds that part."""
+    count = len(candidates)
+    number = {int(row): place for place, row in enumerate(candidates)}
+    found: dict[int, list[int]] = {}
+    for outer, row in enumerate(candidates):
+        place = int(parts.first[row])
+        graph, mask = int(parts.graph[place]), parts.masks[place]
+        for inner in range(int(parts.ptr[graph]), int(parts.ptr[graph + 1])):
+            held = number.get(int(parts.distinct[inner]))
+            if held is not None and held != outer and parts.masks[inner] & mask == parts.masks[inner]:
+                for shift in (0, count):
+                    found.setdefault(held + shift, []).append(outer + shift)
+    return found
+
+
+def _sources(parts: PartSet, rows: np.ndarray, classes: list[int], y: np.ndarray) -> list[dict[str, Any]]:
+    """A training graph of its class and nodes for each prototype, so that no two of a class overlap in one graph where
+    that can be helped."""
+    taken: dict[tuple[int, int], int] = {}
+    found = []
+    for row, label in zip(rows, classes, strict=True):
+        places = np.flatnonzero(parts.distinct == row)
+        own = [place for place in places if y[parts.graph[place]] == label]
+        free = [place for place in own if not taken.get((label, int(parts.graph[place])), 0) & parts.masks[place]]
+        place = int((free or own or list(places))[0])
+        graph = int(parts.graph[place])
+        taken[label, graph] = taken.get((label, graph), 0) | parts.masks[place]
+        found.append({"graph": graph, "nodes": list(members(parts.masks[place])), "label": int(label)})
+    return found

@@ -1,0 +1,61 @@
+"""What a trained model knows: every prototype with the training subgraph it is, its weight and its support."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.network.instances import Instances
+from protgnn.model.classifier import ProtGNN
+from protgnn.training.evaluate import similarities
+from protgnn.training.prototype_subgraphs import cut_subgraphs
+
+
+@dataclass(frozen=True)
+class PrototypeCard:
+    """One prototype in words and numbers.
+
+    ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of
+    a molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training
+    graphs it is nearest to.
+    """
+
+    label: int
+    graph: int
+    name: str | None
+    nodes: list[int]
+    weight: float
+    support: int
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """The K cards and, in the same order, the K subgraphs themselves."""
+
+    cards: tuple[PrototypeCard, ...]
+    subgraphs: GraphSet
+
+
+def describe_prototypes(
+    model: ProtGNN, train: Instances, sources: list[dict[str, Any]], similar: Tensor | None = None
+) -> Prototypes:
+    """Cards and subgraphs of a trained model's prototypes, given where in the training graphs each comes from.
+
+    ``similar [G, K]`` are the similarities of the training graphs, where they are known already.
+    """
+    head = model.head
+    similar = similarities(model, train) if similar is None else similar
+    support = torch.bincount(similar.argmax(1), minlength=len(head.classes))
+    names = train[[source["graph"] for source in sources]].names
+    cards = []
+    weights = head.last.weight.detach()
+    for number, source in enumerate(sources):
+        label, graph = int(head.classes[number]), source["graph"]
+        name = None if names is None else names[number]
+        weight = float(weights[label, number])
+        cards.append(PrototypeCard(label, graph, name, list(source["nodes"]), weight, int(support[number])))
+    return Prototypes(tuple(cards), cut_subgraphs(train, sources))

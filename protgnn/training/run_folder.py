@@ -1,0 +1,216 @@
+"""Writing run directories: begun, sealed, replaced; whole at every moment, one writer at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import safetensors.torch
+from torch import Tensor
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.split import Split
+from protgnn.errors import ProtGNNError, RunError
+from protgnn.io.atomic_files import csv_text, remove_unfinished, write_bytes, write_json
+from protgnn.io.lock import LOCK_FILE, locked
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
+from protgnn.training.recipe import Recipe
+from protgnn.training.run import RUN_FILE, Run, read_plain, read_run, run_checksum
+from protgnn.training.run_file import LOG_FILE, MODEL_FILE, PROTOTYPE_FILE, checked_run_file
+
+REPORT_FILE, REPLACEMENT = "report.html", ".replacement"
+Settle = Callable[[Recipe], Recipe]
+
+
+def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, state: TrainingState | None = None) -> None:
+    """Write a run; with a model it is finished and sealed by checksums, without one it is only begun.
+
+    A finished run that is there already stays whole until ``run.json`` is replaced, in one step.
+    """
+    _refuse_link(folder / RUN_FILE)
+    before = _named_files(folder)
+    files: dict[str, str] = {}
+    for name, content in ({} if model is None else _contents(run, model, state)).items():
+        checksum = hashlib.sha256(content).hexdigest()
+        stem, _, suffix = name.partition(".")
+        stored = f"{stem}.{checksum[:8]}.{suffix}" if name in before else name
+        _refuse_link(folder / stored)
+        write_bytes(folder / stored, content)
+        files[stored] = checksum
+    record = {**run.to_json(), "files": files}
+    write_json(folder / RUN_FILE, {**record, "checksum": run_checksum(record)})
+    if model is not None:
+        (folder / STATE_FILE).unlink(missing_ok=True)
+        for name in before - set(files):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _contents(run: Run, model: GraphClassifier, state: TrainingState | None) -> dict[str, bytes]:
+    """What is stored beside ``run.json``, by name."""
+    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    contents = {MODEL_FILE: safetensors.torch.save(weights)}
+    contents[LOG_FILE] = csv_text([] if state is None else state.rows).encode()
+    if run.prototypes is not None:
+        contents[PROTOTYPE_FILE] = safetensors.torch.save(_tensors(run.prototypes.subgraphs))
+    return contents
+
+
+def _named_files(folder: Path) -> set[str]:
+    """The files that the finished run of a folder consists of, none where there is none."""
+    try:
+        content = json.loads(read_plain(folder / RUN_FILE))
+        content.pop("checksum")
+        return set(checked_run_file(content).files) if content["finished"] else set()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, ProtGNNError):
+        return set()
+
+
+def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingState) -> None:
+    """Write a run that was trained elsewhere, if need be in the place of a finished one; others may still go on."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
+        raise RunError(f"{folder} is not empty and not a run: choose another folder")
+    with locked(folder):
+        unfinished = (folder / STATE_FILE).exists() and not _named_files(folder)
+        if unfinished or (folder / REPLACEMENT).exists():
+            raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
+        write_run(folder, run, model, state)
+        _remove_reports(folder)
+
+
+def _remove_reports(folder: Path) -> None:
+    (folder / REPORT_FILE).unlink(missing_ok=True)
+    shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
+
+
+def _refuse_link(path: Path) -> None:
+    """Refuse to write through a link that somebody put into a run."""
+    if path.is_symlink():
+        raise RunError(f"{path} is a link, and only plain files inside a run are written: remove it")
+
+
+def report_path(folder: Path) -> Path:
+    """Where the report of a run goes."""
+    _refuse_link(folder / REPORT_FILE)
+    return folder / REPORT_FILE
+
+
+@dataclass(frozen=True)
+class Begun:
+    """Training that is about to begin or to go on: the folder that it works in, and the state to go on from."""
+
+    folder: Path
+    state: TrainingState | None = None
+
+
+@contextmanager
+def training_in(
+    folder: Path, run: Run, resume: bool = False, overwrite: bool = False, settle: Settle = lambda recipe: recipe
+) -> Iterator[Begun]:
+    """Hold a run directory for training.
+
+    Training that replaces a finished run works in a folder inside it until it is done, so that the finished run stays
+    usable.
+
+    Args:
+        folder: The run directory.
+        run: What is going to be trained.
+        resume: Continue training that was interrupted.
+        overwrite: Replace the run that is there.
+        settle: Chooses by the data what the recipe of a run by an older version leaves open.
+
+    Raises:
+        ProtGNNError: The folder holds something else, or another process writes it.
+    """
+    _refuse_other_folders(folder, resume, overwrite)
+    with locked(folder):
+        begun = _resumed(folder, run, settle) if resume else None
+        yield begun or _begun(folder, run)
+
+
+def finish(folder: Path, run: Run, model: GraphClassifier, state: TrainingState) -> None:
+    """Seal trained weights as the run of a folder, in the place of the one that was there."""
+    write_run(folder, run, model, state)
+    work = folder / REPLACEMENT
+    if work.exists():
+        shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
+        if (work / TENSORBOARD).is_dir():
+            (work / TENSORBOARD).rename(folder / TENSORBOARD)
+        (folder / REPORT_FILE).unlink(missing_ok=True)
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _refuse_other_folders(folder: Path, resume: bool, overwrite: bool) -> None:
+    try:
+        taken = folder.exists()
+    except OSError as error:
+        raise ProtGNNError(f"Cannot write {folder}: {error.strerror}") from None
+    if taken and not folder.is_dir():
+        raise ProtGNNError(f"{folder} is a file: choose another --out")
+    if (folder / RUN_FILE).exists() and not (resume or overwrite):
+        raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
+    if resume or overwrite:
+        _sweep(folder)
+    others = [path.name for path in folder.iterdir() if path.name != LOCK_FILE] if taken else []
+    if others and not (folder / RUN_FILE).exists():
+        raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
+
+
+def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:
+    """Where interrupted training stands; nothing where none was begun."""
+    work = folder / REPLACEMENT if (folder / REPLACEMENT / RUN_FILE).exists() else folder
+    _sweep(work)
+    if not (work / RUN_FILE).exists():
+        return None
+    before = read_run(work)
+    if before.finished:
+        raise RunError(f"{folder} is finished: nothing to resume")
+    changed = differences(settle(before.recipe), run.recipe)
+    if changed:
+        raise ProtGNNError(f"Cannot resume {folder} with another recipe: {changed}")
+    if before.data is not None and run.data is not None and before.data.fingerprint != run.data.fingerprint:
+        raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
+    if not _same_split(before.split, run.split):
+        raise ProtGNNError(f"Cannot resume {folder}: the split of the data has changed since it was begun")
+    return Begun(work, TrainingState.load(work))
+
+
+def _begun(folder: Path, run: Run) -> Begun:
+    shutil.rmtree(folder / REPLACEMENT, ignore_errors=True)
+    if _named_files(folder):
+        write_run(folder / REPLACEMENT, run)
+        return Begun(folder / REPLACEMENT)
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
+    write_run(folder, run)
+    # What is left of a run that is replaced and was not whole.
+    for name in (MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, REPORT_FILE):
+        (folder / name).unlink(missing_ok=True)
+    return Begun(folder)
+
+
+def differences(recipe: Recipe, other: Recipe) -> str:
+    """The keys in which two recipes differ, in words."""
+    mine, theirs = recipe.model_dump(), other.model_dump()
+    return ", ".join(f"{key} was {mine[key]} and is now {theirs[key]}" for key in mine if mine[key] != theirs[key])
+
+
+def _same_split(one: Split | None, other: Split | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return all(getattr(one, part).tolist() == getattr(other, part).tolist() for part in ("train", "valid", "test"))
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a killed process was just writing."""
+    for name in (RUN_FILE, MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, STATE_FILE):
+        remove_unfinished(folder / name)
+
+
+def _tensors(graphs: GraphSet) -> dict[str, Tensor]:
+    return {name: value.contiguous() for name, value in vars(graphs).items() if isinstance(value, Tensor)}

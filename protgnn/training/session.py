@@ -1,0 +1,148 @@
+"""What surrounds a model while it trains: device, optimiser, running average, validation, best state, record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from protgnn.data.batch import Batch
+from protgnn.data.network.instances import Instances
+from protgnn.errors import ProtGNNError
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.checkpoint import OnEpoch, Recorder, TrainingState, copy_of, restore_optimizer
+from protgnn.training.device import make_fabric
+from protgnn.training.ema import WeightAverage
+from protgnn.training.evaluate import predict_logits
+from protgnn.training.recipe import Recipe
+from protgnn.training.resolve import settled
+from protgnn.training.selection import Quality, finished, quality_of, stage_window, window_mean
+
+Model = TypeVar("Model", bound=GraphClassifier)
+
+
+class Session(Generic[Model]):
+    """A model and everything that changes with it from one epoch to the next.
+
+    ``model`` learns; ``exported``, its running average if the recipe asks for one, is what is validated and kept.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        train: Instances,
+        valid: Instances,
+        recipe: Recipe,
+        folder: Path | None,
+        state: TrainingState,
+        on_epoch: OnEpoch | None,
+    ) -> None:
+        self.model, self.recipe, self.state = model, recipe, state
+        self.train, self.valid = train.without_metadata(), valid
+        self.fabric = make_fabric(recipe, folder, state.epoch)
+        self.wrapped = self.fabric.setup_module(model)
+        self.wrapped.mark_forward_method("embed")
+        self.wrapped.mark_forward_method("embed_parts")
+        self.average = WeightAverage(model, recipe.averaging) if recipe.averaging else None
+        self.exported: Model = model if self.average is None else self.average.model
+        if self.average is not None and state.average:
+            self.exported.load_state_dict(state.average)
+            self.average.steps = state.average_steps
+        self.recorder = Recorder(self.fabric, folder, on_epoch)
+        self.optimizer: Any = None
+        self.most, self.window = 0, 1
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self.fabric.device
+        return device
+
+    @property
+    def anchored(self) -> bool:
+        """Whether prototypes are the embeddings of their subgraphs by now."""
+        return self.state.stage != "learn"
+
+    def embed(self, batch: Batch, parts: bool = False) -> Tensor:
+        """Embeddings ``[B, H]`` in the recipe's precision; heads and costs are computed in full precision."""
+        with self.fabric.autocast():
+            h: Tensor = self.wrapped.embed_parts(batch) if parts else self.wrapped.embed(batch)
+        return h.float()
+
+    def epochs(self, most: int, window: int, lr: float) -> Iterator[int]:
+        """The numbers of the epochs that are left of a stage of at most so many; the optimiser begins anew with it."""
+        state, recipe = self.state, self.recipe
+        self.most, self.window = most, stage_window(window, most, settled(recipe.patience))
+        fused = self.device.type in ("cpu", "cuda")
+        groups = parameter_groups(self.model, recipe.sampler_lr)
+        adam = torch.optim.Adam(groups, lr, weight_decay=recipe.weight_decay, fused=fused)
+        self.optimizer = self.fabric.setup_optimizers(adam)
+        if state.optimizer:
+            restore_optimizer(self.optimizer, state.optimizer)
+        while not self._finished():
+            state.epoch += 1
+            yield state.epoch
+
+    def step(self, loss: Tensor) -> None:
+        """One step of the optimiser."""
+        self.fabric.backward(loss)
+        self.optimizer.step()
+        if self.average is not None:
+            self.average.update()
+
+    def end_epoch(self, loss: float, accuracy: float) -> None:
+        """Validate, keep the state if it is the best of its stage, and put the epoch on record."""
+        found, state = self.validate(), self.state
+        check_finite(-found.minus_loss, f"The validation loss of epoch {state.epoch}", f"lr below {self.recipe.lr}")
+        row = {"loss": loss, "accuracy": accuracy, "valid_loss": -found.minus_loss, "valid_accuracy": found.accuracy}
+        self.recorder.log(state, row)
+        if (mean := window_mean(state.rows, self.window, state.stage_start)) is not None:
+            self.keep_if_best(mean)
+        if self.recorder.folder is not None and (self.recorder.due or self._finished()):
+            state.model = copy_of(self.model.state_dict())
+            if self.average is not None:
+                state.average, state.average_steps = copy_of(self.exported.state_dict()), self.average.steps
+            self.recorder.save(state, self.optimizer)
+        self.recorder.report(state)
+
+    def validate(self) -> Quality:
+        """How good the exported model is on the validation graphs; on whole graphs until prototypes are anchored."""
+        assert self.valid.y is not None
+        logits = predict_logits(self.exported, self.valid, self.device, whole=not self.anchored)
+        return quality_of(logits, self.valid.y)
+
+    def keep_if_best(self, found: Quality) -> None:
+        """Keep the exported weights if nothing in this stage was better."""
+        state = self.state
+        if found > state.best_quality:
+            state.best_epoch, state.best_accuracy, state.best_loss = state.epoch, found.accuracy, -found.minus_loss
+            state.best = copy_of(self.exported.state_dict())
+
+    def restore_best(self) -> None:
+        """Go back to the best state of the stage; the average begins again from it."""
+        if not self.state.best:  # the stage had no epoch
+            self.keep_if_best(self.validate())
+        self.model.load_state_dict(self.state.best)
+        if self.average is not None:
+            self.average.restart()
+
+    def _finished(self) -> bool:
+        state = self.state
+        patience = settled(self.recipe.patience)
+        return finished(state.epoch - state.stage_start, state.epoch - state.best_epoch, self.most, patience)
+
+
+def check_finite(loss: float, name: str, advice: str) -> None:
+    """Refuse a loss that is not a number, and say what to try."""
+    if not math.isfinite(loss):
+        raise ProtGNNError(f"{name} is not a number: try {advice}")
+
+
+def parameter_groups(model: GraphClassifier, sampler_lr: float) -> list[dict[str, Any]]:
+    """All parameters for one optimiser; the sampler has a learning rate of its own."""
+    own = [value for name, value in model.named_parameters() if name.startswith("sampler.")]
+    rest = [value for name, value in model.named_parameters() if not name.startswith("sampler.")]
+    return [{"params": rest}, {"params": own, "lr": sampler_lr}] if own else [{"params": rest}]

@@ -1,0 +1,118 @@
+"""The top and the bottom of a reasoning figure: the verdict, the input, the sums that decide, and the legend."""
+
+from __future__ import annotations
+
+from protgnn.explain.render_text import difference, warnings
+from protgnn.viz.dispatch import draws_sources
+from protgnn.viz.figure_canvas import INNER, MARGIN, WIDTH, FigureCanvas
+from protgnn.viz.svg_text import shortened, signed, text_width, wrapped
+from protgnn.viz.theme import class_shape
+
+_MOST_CLASSES = 8
+
+
+def draw_header(figure: FigureCanvas) -> None:
+    """What is predicted, of what, whether that is so, and what a reader must know before trusting it."""
+    why, theme = figure.why, figure.theme
+    predicted = shortened(why.class_names[why.predicted], 520, 22)
+    figure.parts.append(class_shape(why.predicted, MARGIN + 9, 35, 17, theme))
+    figure.text(MARGIN + 28, 43, predicted, size=22, bold=True)
+    said = f"predicted with probability {why.probabilities[why.predicted]:.2f}"
+    figure.text(WIDTH - MARGIN, 42, said, size=15, anchor="end")
+    figure.y = 66
+    if not figure.wide:  # a sentence is read below
+        for line in wrapped(why.title, INNER, 12, most=2):
+            figure.text(MARGIN, figure.y, line, size=12, muted=True)
+            figure.y += 17
+    if why.truth is not None:
+        right = why.truth == why.predicted
+        verdict = "right: it is labelled so" if right else f"wrong: it is labelled {why.class_names[why.truth]}"
+        figure.text(MARGIN, figure.y, verdict, size=13, bold=not right)
+        figure.y += 18
+    for warning in warnings(why):
+        lines = wrapped(warning, INNER - 48, 13)
+        height = 18 * len(lines) + 14
+        figure.parts.append(
+            f'<g class="warning"><rect x="{MARGIN}" y="{figure.y - 6:.1f}" width="{INNER}" height="{height}" rx="5" '
+            f'fill="{theme.warning}" stroke="{theme.ink}" stroke-width="1"/>'
+        )
+        figure.text(MARGIN + 15, figure.y + 14, "!", size=17, bold=True)
+        for number, line in enumerate(lines):
+            figure.text(MARGIN + 34, figure.y + 13 + 18 * number, line, bold=number == 0)
+        figure.parts.append("</g>")
+        figure.y += height + 8
+
+
+def draw_overview(figure: FigureCanvas) -> None:
+    """The input as it is, and the sums that decide."""
+    figure.y += 6
+    if figure.wide and figure.input is not None:
+        height = min(figure.input.height, 220.0) + 34
+        figure.panel(MARGIN, figure.y, INNER, height)
+        figure.text(MARGIN + 12, figure.y + 20, "the input", size=12, muted=True)
+        figure.parts.append(figure.sheet.place(figure.input, (MARGIN + 12, figure.y + 24, INNER - 24, height - 30)))
+        figure.y += height + 12
+        figure.y += _draw_sums(figure, MARGIN, figure.y, INNER) + 8
+        return
+    left = 400.0 if figure.input is not None else 0.0
+    taken = _draw_sums(figure, MARGIN + left + 24 if left else MARGIN, figure.y, INNER - left - (24 if left else 0))
+    height = max(taken, 230.0)
+    if figure.input is not None:
+        figure.panel(MARGIN, figure.y, left, height)
+        figure.text(MARGIN + 12, figure.y + 20, "the input", size=12, muted=True)
+        room = (MARGIN + 12, figure.y + 28, left - 24, height - 40 - (14 if figure.input.note else 0))
+        figure.parts.append(figure.sheet.place(figure.input, room, alt=figure.why.title))
+        if figure.input.note:
+            figure.text(MARGIN + 12, figure.y + height - 10, figure.input.note, size=11, muted=True)
+    figure.y += height + 12
+
+
+def _draw_sums(figure: FigureCanvas, x: float, y: float, width: float) -> float:
+    """A bar per class, its length the logit; returns how much height they took."""
+    why, theme = figure.why, figure.theme
+    start = y
+    figure.text(x, y + 20, "sum of contributions to each class", size=12, muted=True)
+    figure.text(x + width, y + 20, "probability", size=12, muted=True, anchor="end")
+    y += 32
+    ordered = sorted(range(len(why.logits)), key=why.logits.__getitem__, reverse=True)
+    names = min(max(text_width(why.class_names[label], 13) for label in ordered[:_MOST_CLASSES]) + 34, 0.38 * width)
+    for label in ordered[:_MOST_CLASSES]:
+        figure.parts.append(class_shape(label, x + 7, y + 10, 12, theme))
+        name = shortened(why.class_names[label], names - 30, 13)
+        figure.text(x + 22, y + 15, name, bold=label == why.predicted)
+        figure.bar(x + names, y + 2, width - names - 128, why.logits[label], figure.largest_logit, label, 16)
+        figure.text(x + width - 66, y + 15, signed(why.logits[label]), size=14, bold=True, anchor="end")
+        figure.text(x + width, y + 15, f"{why.probabilities[label]:.2f}", anchor="end")
+        y += 26
+    left_out = ordered[_MOST_CLASSES:]
+    if left_out:
+        best = signed(why.logits[left_out[0]])
+        figure.text(
+            x,
+            y + 14,
+            f"and {len(left_out)} more, each at {best} or below",
+            muted=True,
+        )
+        y += 22
+    y += 10
+    for line in wrapped(difference(why), width, 13, most=6):
+        figure.text(x, y + 14, line)
+        y += 19
+    return y - start + 8
+
+
+def draw_legend(figure: FigureCanvas) -> None:
+    """What a reader who sees such a figure for the first time asks."""
+    figure.parts.append(f'<path d="M{MARGIN} {figure.y + 10:.1f}h{INNER}" stroke="{figure.theme.line}"/>')
+    figure.y += 28
+    compared = "Coloured: the parts that were compared" if figure.with_evidence else "Coloured: the prototype"
+    pale = "; pale: the rest of its source" if draws_sources(figure.why.context) else ""
+    highest = figure.why.context.highest_similarity
+    scale = "" if highest is None else f", up to {highest:.1f} for the same"
+    said = (
+        f"{compared}, in the colour of the prototype's class{pale}. Similarity: 0 for nothing alike{scale}. "
+        "Weight: what similarity 1 adds to the class. A hollow bar takes away."
+    )
+    for line in wrapped(said, INNER, 11):
+        figure.text(MARGIN, figure.y, line, size=11, muted=True)
+        figure.y += 15

@@ -1,0 +1,264 @@
+"""The report of a run: what the model is, how good, what it knows, and how it decides, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from protgnn.data.network.instances import Instances
+from protgnn.errors import ProtGNNError
+from protgnn.explain.explain_run import explain_run
+from protgnn.explain.explanation import Reasoning, RunContext
+from protgnn.explain.unseen_elements import unseen_among
+from protgnn.model.classifier import GraphClassifier
+from protgnn.training.resolve import noun
+from protgnn.training.run import Run, read_rows
+from protgnn.version import VERSION
+from protgnn.viz.curves import draw_curves
+from protgnn.viz.dispatch import draw_input, draw_prototype
+from protgnn.viz.html import reasoning_entry, render
+from protgnn.viz.picture import Sheet, svg
+from protgnn.viz.theme import PAGE
+
+_PER_GALLERY = 6
+_NEAREST = 3
+_MOST_LISTED = 1000
+_CARD, _THUMB = (300.0, 200.0), (150.0, 110.0)
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Reasonings of one sort."""
+
+    key: str
+    title: str
+    about: str
+    chosen: list[Reasoning]
+    none: str
+
+
+def report_page(
+    model: GraphClassifier,
+    run: Run,
+    folder: Path,
+    graphs: Instances | None = None,
+    of_what: str = "test",
+    train: Instances | None = None,
+) -> str:
+    """Write the whole report as one page.
+
+    Args:
+        model: The model of the run.
+        run: What the model was made from.
+        folder: The run directory, for its name and its training curves.
+        graphs: Graphs that the model was not trained on, best with labels; without them the report has prototypes and
+            scores, and no reasonings.
+        of_what: Which graphs these are, in a word.
+        train: The training part, with which prototypes are drawn within the graphs that they come from.
+
+    Returns:
+        The page, which fetches nothing.
+
+    Raises:
+        ProtGNNError: The run holds a plain model, without prototypes to report on.
+    """
+    context = RunContext.of(run, train)
+    if context.prototypes is None:
+        raise ProtGNNError(
+            f"{folder} holds a plain model, which has no prototypes to report on: train one with --set head=prototypes"
+        )
+    sheet = Sheet(PAGE)
+    reasons = [] if graphs is None else explain_run(model, run, graphs, context)
+    shelves = galleries(reasons) if reasons else []
+    opened = {why.number: f"why-{shelf.key}-{why.number}" for shelf in shelves for why in shelf.chosen}
+    content = {
+        **_about(run, folder),
+        **_quality(run, reasons, of_what),
+        "unseen": None if graphs is None else unseen_among(graphs, run),
+        "familiarity": context.familiarity,
+        "prototypes": _cards(context, reasons, sheet, opened),
+        "galleries": [
+            {"shelf": shelf, "entries": [reasoning_entry(why, sheet) | _thumb(why, sheet) for why in shelf.chosen]}
+            for shelf in shelves
+        ],
+        "listed": [_line(why, opened) for why in reasons[:_MOST_LISTED]],
+        "most_listed": _MOST_LISTED,
+    }
+    return render("report.html", **content, defs=sheet.defs())
+
+
+def _about(run: Run, folder: Path) -> dict[str, Any]:
+    """What the run is, what it was made from, and how its training went."""
+    rows = read_rows(folder)
+    log = {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+    best = run.scores.get("best_epoch")
+    return {
+        "title": folder.resolve().name,
+        "run": str(folder),
+        "version": VERSION,
+        "schema": run.schema,
+        "noun": noun(run.recipe, run.schema),
+        "recipe": run.recipe.model_dump(),
+        "data": run.data,
+        "sizes": {part: run.scores[part]["n"] for part in ("train", "valid", "test") if part in run.scores},
+        "scores": {part: run.scores[part] for part in ("train", "valid", "test") if part in run.scores},
+        "median_similarity": _median_similarity(run),
+        "epochs": run.scores.get("epochs"),
+        "best_epoch": best,
+        "curves": [curve for what in ("loss", "accuracy") if (curve := draw_curves(log, what, PAGE, best))],
+    }
+
+
+def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]:
+    """How good the model is on the graphs of the report, and how many of them it knows little about."""
+    labelled = bool(reasons) and reasons[0].truth is not None
+    return {
+        "own": labelled and of_what == "test",
+        "graphs": len(reasons),
+        "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",
+        "unseen_count": sum(bool(why.notes) for why in reasons),
+        "unfamiliar": sum(why.familiar is False for why in reasons),
+        "accuracy": sum(why.truth == why.predicted for why in reasons) / len(reasons) if labelled else None,
+        "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,
+    }
+
+
+def galleries(reasons: list[Reasoning]) -> list[Gallery]:
+    """What is worth a look: where the model is sure and right, sure and wrong, and out of its depth."""
+
+    def confidence(why: Reasoning) -> float:
+        return why.probabilities[why.predicted]
+
+    labelled = reasons[0].truth is not None
+    right = [why for why in reasons if not labelled or why.truth == why.predicted]
+    wrong = [why for why in reasons if labelled and why.truth != why.predicted]
+    strange = [why for why in reasons if why.familiar is False]
+    shelves = [
+        Gallery(
+            "right",
+            "Sure and right" if labelled else "Sure",
+            "The highest probabilities of every class.",
+            _from_every_class(right, confidence),
+            "The model predicted no graph correctly.",
+        ),
+        Gallery(
+            "unfamiliar",
+            "Unfamiliar",
+            "Nothing like these in the training data: read their predictions with doubt.",
+            sorted(strange, key=lambda why: why.largest_similarity)[:_PER_GALLERY],
+            "All graphs resemble something in the training data."
+            if reasons[0].familiar is not None
+            else "This run does not say what is familiar: it was trained by an older version.",
+        ),
+    ]
+    if labelled:
+        shelves.insert(
+            1,
+            Gallery(
+                "wrong",
+                "Sure and wrong",
+                "The highest probabilities among the mistakes: what misled the model?",
+                sorted(wrong, key=confidence, reverse=True)[:_PER_GALLERY],
+                "The model predicted every graph correctly.",
+            ),
+        )
+    return shelves
+
+
+def confusion(reasons: Iterable[Reasoning], classes: int) -> list[list[int]]:
+    """How many graphs of each class (row) were predicted to be of each class (column)."""
+    table = [[0] * classes for _ in range(classes)]
+    for why in reasons:
+        if why.truth is not None:
+            table[why.truth][why.predicted] += 1
+    return table
+
+
+def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float]) -> list[Reasoning]:
+    """The best of each class in turn, until there are enough, and one of each class at least."""
+    by_class: dict[int, list[Reasoning]] = {}
+    for why in sorted(reasons, key=key, reverse=True):
+        by_class.setdefault(why.predicted, []).append(why)
+    chosen: list[Reasoning] = []
+    for place in range(_PER_GALLERY):
+        chosen += [own[place] for _, own in sorted(by_class.items()) if place < len(own)]
+    return chosen[: max(_PER_GALLERY, len(by_class))]
+
+
+def _cards(context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:
+    assert context.prototypes is not None
+    sentences = context.prototypes.subgraphs.schema.kind == "sentence"
+    cards = []
+    for number, card in enumerate(context.prototypes.cards):
+        shown = draw_prototype(context, number)
+        alt = f"Prototype {number}: {context.descriptions[number]}"
+        width, height = (shown.picture.width + 12, shown.picture.height + 12) if sentences else _CARD
+        placed = sheet.place(shown.picture, (6, 6, width - 12, height - 12), shown.nodes, card.label, smallest=0.45)
+        nearest = sorted(reasons, key=lambda why: -why.rows[number].similarity)[:_NEAREST]
+        cards.append(
+            {
+                "number": number,
+                "class": card.label,
+                "picture": svg(width, height, [placed], alt, PAGE),
+                "description": context.descriptions[number],
+                "source": card.name or f"training graph {card.graph}",
+                "nodes": len(card.nodes),
+                "weight": f"{card.weight:.2f}",
+                "support": card.support,
+                "nearest": [
+                    {
+                        "number": why.number,
+                        "open": opened.get(why.number),
+                        "similarity": f"{why.rows[number].similarity:.2f}",
+                        "name": why.title,
+                        **_thumb(why, sheet, number),
+                    }
+                    for why in nearest
+                ],
+            }
+        )
+    return cards
+
+
+def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[str, str | None]:
+    """A small picture of the graph, with its evidence for one prototype marked if there is any.
+
+    A sentence has none: its words say more than they would in small.
+    """
+    graph = why.graph
+    assert graph is not None
+    if graph.schema.kind == "sentence":
+        return {"thumb": None}
+    row = why.winning() if prototype is None else why.rows[prototype]
+    picture = draw_input(graph, focus=row.evidence or ())
+    width, height = _THUMB
+    placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
+    return {"thumb": svg(width, height, [placed], why.title, PAGE)}
+
+
+def _median_similarity(run: Run) -> float | None:
+    """Whether similarities are alive, on the test part or, without one, on the validation part."""
+    for part in ("test", "valid"):
+        if part in run.scores:
+            found: float | None = run.scores[part].get("median_similarity")
+            return found
+    return None
+
+
+def _line(why: Reasoning, opened: dict[int, str]) -> dict[str, Any]:
+    row = why.winning()
+    return {
+        "number": why.number,
+        "open": opened.get(why.number),
+        "name": why.title,
+        "truth": why.truth,
+        "predicted": why.predicted,
+        "probability": f"{why.probabilities[why.predicted]:.2f}",
+        "familiar": why.familiar,
+        "notes": why.notes,
+        "prototype": row.prototype,
+        "description": why.describe(row),
+        "similarity": f"{row.similarity:.2f}",
+    }

@@ -1,0 +1,103 @@
+"""Sentences: the words in a line, and the arcs between heads and dependents above them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import numpy as np
+
+from protgnn.viz.nearest import nearest_nodes
+from protgnn.viz.picture import Picture, Spot
+from protgnn.viz.svg_text import body_text, text_width
+
+_SIZE = 14.0
+_GAP = 9.0
+_LINE = 880.0  # words beyond this go to another line
+_MOST_WORDS, _MOST_LETTERS = 400, 200  # of a sentence, and of a word
+_ARC_STEP, _LOWEST_ARC, _HIGHEST_ARC = 9.0, 12.0, 64.0
+
+
+def draw_sentence(
+    words: list[str], edges: Iterable[tuple[int, int]], only: Collection[int] | None = None, focus: Collection[int] = ()
+) -> Picture:
+    """Words and the pairs of them that are joined; with ``only`` some words matter, and the rest is pale.
+
+    Of a sentence that is too long to be seen, the words nearest to ``only`` and ``focus`` are shown, and the picture
+    says so; of a word that is too long, its beginning.
+    """
+    words = words or ["(empty)"]
+    pairs = sorted({(min(a, b), max(a, b)) for a, b in edges if a != b and max(a, b) < len(words)})
+    # Neighbours in the text are near as well, so that a sentence without arcs is shown from its focus onwards.
+    near = np.array([*pairs, *((word, word + 1) for word in range(len(words) - 1))], dtype=np.int64)
+    chosen: list[int] = nearest_nodes(len(words), near, [*(only or ()), *focus] or [0], _MOST_WORDS).tolist()
+    total, shown = len(words), set(chosen)
+    words = [word if len(word) <= _MOST_LETTERS else word[: _MOST_LETTERS - 1] + "…" for word in words]
+    pairs = [(a, b) for a, b in pairs if a in shown and b in shown]
+    lines = _lines(words, chosen)
+    line_of = {word: number for number, line in enumerate(lines) for word in line}
+    room = [_LOWEST_ARC] * len(lines)
+    for a, b in pairs:
+        if line_of[a] == line_of[b]:
+            room[line_of[a]] = max(room[line_of[a]], _arc_height(a, b))
+    spots: dict[int, Spot] = {}
+    y = 0.0
+    for number, line in enumerate(lines):
+        y += room[number] + 8 + _SIZE
+        x = 8.0
+        for word in line:
+            width = text_width(words[word], _SIZE)
+            spots[word] = Spot(x + width / 2, y - _SIZE * 0.32, width + 8, _SIZE + 8)
+            x += width + _GAP
+        y += 12
+    links = {(a, b): _arc(a, b, spots, line_of) for a, b in pairs}
+    kept = set(range(len(words))) if only is None else set(only)
+    parts = [
+        f'<path d="{path}" stroke="{{muted}}" stroke-width="1.2" fill="none"'
+        + ("" if {a, b} <= kept else ' opacity="0.5"')
+        + "/>"
+        for (a, b), path in links.items()
+    ]
+    for word, spot in spots.items():
+        # The width is given: whatever font the reader has, words stay within their marks.
+        parts.append(
+            f'<text x="{spot.x - spot.width / 2 + 4:.1f}" y="{spot.y + _SIZE * 0.32:.1f}" font-size="{_SIZE:g}" '
+            f'fill="{{{"ink" if word in kept else "muted"}}}" textLength="{spot.width - 8:.1f}" '
+            f'lengthAdjust="spacingAndGlyphs">{body_text(words[word])}</text>'
+        )
+    width = max(spot.x + spot.width / 2 for spot in spots.values()) + 6
+    note = f"{len(chosen)} of {total} words are shown" if len(chosen) < total else ""
+    return Picture(width, y, "".join(parts), spots, links, stroke=5.0, note=note)
+
+
+def _lines(words: list[str], chosen: list[int]) -> list[list[int]]:
+    lines: list[list[int]] = [[]]
+    x = 0.0
+    for number in chosen:
+        width = text_width(words[number], _SIZE) + _GAP
+        if x + width > _LINE and lines[-1]:
+            lines.append([])
+            x = 0.0
+        lines[-1].append(number)
+        x += width
+    return lines
+
+
+def _arc_height(a: int, b: int) -> float:
+    return min(_LOWEST_ARC + _ARC_STEP * (b - a - 1), _HIGHEST_ARC)
+
+
+def _arc(a: int, b: int, spots: dict[int, Spot], line_of: dict[int, int]) -> str:
+    """An arc above the line, or, between two lines, from below the one word to above the other."""
+    one, other = spots[a], spots[b]
+    top = other.y - other.height / 2
+    if line_of[a] == line_of[b]:
+        peak = top - _arc_height(a, b)
+        start, end = one.x + 3, other.x - 3  # arcs that meet at a word do not cross there
+        bend = min(10.0, (end - start) / 2)
+        return (
+            f"M{start:.1f} {top:.1f}Q{start:.1f} {peak:.1f} {start + bend:.1f} {peak:.1f}"
+            f"L{end - bend:.1f} {peak:.1f}Q{end:.1f} {peak:.1f} {end:.1f} {top:.1f}"
+        )
+    bottom = one.y + one.height / 2
+    middle = (bottom + top) / 2
+    return f"M{one.x:.1f} {bottom:.1f}C{one.x:.1f} {middle:.1f} {other.x:.1f} {middle:.1f} {other.x:.1f} {top:.1f}"

@@ -1,0 +1,140 @@
+"""Mining prototypes and learning with them: what tells classes apart is found, resumed, stored and shown."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+
+from protgnn.datasets.builtin.smarts_motifs import motif_molecules
+from protgnn.datasets.splits import split
+from protgnn.explain.explanation import RunContext, explain
+from protgnn.explain.metrics.looks import look_figures
+from protgnn.model.mined import ProtGNNMined
+from protgnn.training import checkpoint
+from protgnn.training.mining import CandidatePool, fit_weights, select
+from protgnn.training.recipe import make_recipe
+from protgnn.training.run import Run, load_model
+from protgnn.training.train import SplitData, train, train_in
+
+QUICK = {"plus": True, "evidence": "mined", "hidden": 16, "warm_up": 3, "anchored_epochs": 2, "batch_size": 32}
+
+
+@pytest.fixture(scope="module")
+def parts() -> SplitData:
+    graphs = motif_molecules("nitro", seed=0)
+    chosen = split(graphs, "stratified", 0)
+    return SplitData(graphs[chosen.train][:200], graphs[chosen.valid], graphs[chosen.test])
+
+
+@pytest.fixture(scope="module")
+def trained(parts):
+    return train(parts, make_recipe(**QUICK))
+
+
+def test_the_motif_that_tells_classes_apart_becomes_a_prototype(trained):
+    context = RunContext(trained.prototypes)
+    shown = {text for card, text in zip(trained.prototypes.cards, context.descriptions, strict=True) if card.label == 1}
+    assert "O=[N+][O-]" in shown
+    assert trained.scores["test"]["accuracy"] >= 0.95
+
+
+def test_the_promises_hold(trained, parts):
+    figures = trained.scores["test"]
+    for name in ("prototype_error", "evidence_error", "sum_error"):
+        assert figures[name] <= 1e-5, name
+    context = RunContext(trained.prototypes)
+    looks = look_figures(explain(trained.model, parts.test, context), context)
+    assert looks["whole_parts"] == 1.0 and looks["resemblance"] > looks["resemblance_random"] + 0.1
+    head = trained.model.head
+    own = torch.nn.functional.one_hot(head.classes, 2).t().bool()
+    assert bool((head.last.weight[own] >= 0).all()) and bool((head.last.weight[~own] == 0).all())
+
+
+def test_sums_of_rows_and_base_are_the_logits(trained, parts):
+    for why in explain(trained.model, parts.test[:20], RunContext(trained.prototypes)):
+        for label in range(2):
+            total = why.base[label] + sum(row.contribution(label) for row in why.rows)
+            assert total == pytest.approx(why.logits[label], abs=1e-4)
+        assert all(row.places[0] == row.evidence for row in why.rows)
+        told = json.loads(json.dumps(why.to_json()))
+        assert set(told["base"]) == set(why.class_names) and told["rows"][0]["places"]
+
+
+def test_text_and_picture_tell_of_places_and_of_what_a_class_has_without_any_evidence(trained, parts):
+    from protgnn.viz.reasoning_figure import reasoning_svg
+
+    reasons = explain(trained.model, parts.test, RunContext(trained.prototypes))
+    several = [why for why in reasons if any(len(row.places) > 1 for row in why.rows[:3])]
+    assert several
+    for why in (reasons[0], several[0]):
+        assert "without any evidence" in str(why) and "without any evidence" in reasoning_svg(why)
+    row = next(row for row in several[0].rows if len(row.places) > 1)
+    assert f"found {len(row.places)} times" in str(several[0])
+    assert set(row.marked) == {node for place in row.places for node in place}
+
+
+def test_stored_and_opened_it_predicts_the_same_and_killed_it_resumes_to_the_same(parts, tmp_path, monkeypatch):
+    run = Run(make_recipe(**QUICK), parts.train.schema)
+    model, _ = train_in(tmp_path / "whole", parts, run)
+    opened, made = load_model(tmp_path / "whole")
+    assert isinstance(opened, ProtGNNMined) and made.recipe.evidence == "mined"
+    batch = parts.test.batch()
+    with torch.no_grad():
+        torch.testing.assert_close(opened(batch), model(batch), rtol=0, atol=1e-6)
+    monkeypatch.setattr(checkpoint, "SAVE_SECONDS", 0.0)
+    for last in (2, 4, 6):
+
+        def stop(state, last=last):
+            if state.epoch == last:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / f"run-{last}"
+        with pytest.raises(KeyboardInterrupt):
+            train_in(folder, parts, run, on_epoch=stop)
+        resumed, _ = train_in(folder, parts, run, resume=True)
+        for name, value in model.state_dict().items():
+            assert torch.equal(value, resumed.state_dict()[name]), (last, name)
+
+
+def test_selection_takes_what_tells_classes_apart_and_both_of_a_conjunction():
+    rng = np.random.default_rng(0)
+    first, second, noise = rng.integers(0, 2, (3, 400)).astype(float)
+    y = (first * second).astype(np.int64)
+    values = np.stack([first, second, noise, first, second, noise], 1)
+    chosen = select(CandidatePool(values, np.ones(6), np.array([0, 1, 2, 0, 1, 2]), {}), y, 2, 5)
+    assert len({(column % 3, label) for column, label in chosen}) == len(chosen)
+    assert {column % 3 for column, label in chosen if label == 1} == {0, 1}
+    assert all(column % 3 != 2 for column, _ in chosen)
+
+
+def test_weights_are_those_of_a_bounded_logistic_regression():
+    generator = torch.Generator().manual_seed(0)
+    values = torch.rand(60, 3, generator=generator)
+    y = (values[:, 0] + 0.3 * torch.randn(60, generator=generator) > 0.5).long()
+    classes = torch.tensor([1, 0, 1])
+    weight, base = fit_weights(values, y, classes, torch.zeros(3), torch.zeros(2), 500)
+    scale = values.double().numpy().std(0) + 1e-3
+
+    def loss(theta):
+        logits = np.zeros((60, 2)) + theta[3:]
+        for column, label in enumerate(classes.tolist()):
+            logits[:, label] += values[:, column].numpy() * theta[column]
+        log = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+        return -log[np.arange(60), y.numpy()].mean() + 1e-3 * ((theta[:3] * scale) ** 2).sum()
+
+    bounds = [(0, None)] * 3 + [(None, None)] * 2
+    best = minimize(loss, np.zeros(5), method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000}).fun
+    assert (weight >= 0).all()
+    assert loss(np.concatenate([weight.numpy(), base.numpy()])) == pytest.approx(best, abs=1e-4)
+
+
+def test_networks_are_refused():
+    import protgnn
+
+    data = protgnn.load("ba-shapes")
+    from protgnn.errors import ProtGNNError
+
+    with pytest.raises(ProtGNNError, match="evidence=mined is for graphs"):
+        train(SplitData(data.train, data.valid), make_recipe(**QUICK))

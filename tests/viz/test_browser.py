@@ -1,0 +1,139 @@
+"""The report in a real browser: it filters, searches, opens, and keeps to itself."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright import sync_api as playwright
+
+from protgnn.cli.main import main
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+)
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def report(prototype_run, tmp_path_factory) -> str:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(prototype_run), "-o", str(path)])
+    assert not end.value.code
+    return path.as_uri()
+
+
+class Visit:
+    """A page, and everything it complained about or asked for."""
+
+    def __init__(self, context: "playwright.BrowserContext", address: str) -> None:
+        self.page = context.new_page()
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(address)
+
+    def shown(self, kind: str) -> int:
+        return self.page.locator(f'[data-kind="{kind}"]:visible').count()
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory) -> Iterator["playwright.BrowserContext"]:
+    os.environ.setdefault("PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS", "1")
+    with playwright.sync_playwright() as driver:
+        folder = tmp_path_factory.mktemp("browser")
+        opened = driver.chromium.launch_persistent_context(
+            folder, executable_path=BROWSER, headless=True, args=list(FLAGS), color_scheme="light"
+        )
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def visit(context, report) -> Iterator[Visit]:
+    visit = Visit(context, report)
+    yield visit
+    visit.page.close()
+    assert visit.complaints == [], "the console is not silent"
+    assert visit.requests == [report], "something was asked of a network"
+
+
+def test_a_class_can_be_chosen(visit):
+    assert visit.shown("prototypes") == 6
+    visit.page.get_by_role("button", name="medium").click()
+    assert visit.shown("prototypes") == 2
+    assert visit.page.get_by_role("button", name="medium").get_attribute("aria-pressed") == "true"
+    assert "2 of 6 prototypes" in visit.page.locator("#found").inner_text()
+    visit.page.get_by_role("button", name="All classes").click()
+    assert visit.shown("prototypes") == 6 and visit.page.locator("#found").inner_text() == ""
+
+
+def test_a_word_can_be_searched(visit):
+    visit.page.get_by_label("Find").fill("prototype 3")
+    assert visit.shown("prototypes") == 1 and visit.page.locator("#prototype-3").is_visible()
+    visit.page.get_by_label("Find").fill("no such thing")
+    assert visit.shown("prototypes") == visit.shown("reasonings") == visit.shown("test molecules") == 0
+    visit.page.get_by_label("Find").fill("")
+    assert visit.shown("test molecules") == 9
+
+
+def test_a_reasoning_opens_with_the_keyboard_and_shows_its_figure(visit):
+    reasoning = visit.page.locator("details.why").first
+    figure = reasoning.locator("svg[aria-label^='Reasoning for']")
+    assert not figure.is_visible()
+    reasoning.locator("summary").first.focus()
+    visit.page.keyboard.press("Enter")
+    assert figure.is_visible() and figure.bounding_box()["height"] > 300
+    table = reasoning.locator("details summary")
+    table.click()
+    assert reasoning.locator("tbody tr").count() == 7
+
+
+def test_a_link_opens_what_it_points_to(visit):
+    link = visit.page.locator("a[href^='#why-']").first
+    target = link.get_attribute("href")
+    link.click()
+    visit.page.wait_for_function("(id) => document.querySelector(id).open", arg=target)
+
+
+def test_the_reader_chooses_light_or_dark(visit):
+    def paper() -> str:
+        return visit.page.evaluate("getComputedStyle(document.body).backgroundColor")
+
+    light = paper()
+    visit.page.get_by_role("button", name="Dark").click()
+    assert paper() != light
+    visit.page.get_by_role("button", name="Light").click()
+    assert paper() == light
+
+
+def test_pictures_are_drawn_in_the_colours_of_the_page(visit):
+    """A `<use>` whose body is missing, or a variable that is not defined, would leave a picture empty."""
+    missing = visit.page.evaluate(
+        "[...document.querySelectorAll('use')].filter((use) => !document.querySelector(use.href.baseVal)).length"
+    )
+    assert missing == 0
+    inks = visit.page.evaluate(
+        "[...new Set([...document.querySelectorAll('defs path[stroke]')].map((one) => getComputedStyle(one).stroke))]"
+    )
+    assert inks and "none" not in inks
+
+
+def test_nothing_is_wider_than_a_telephone(context, report):
+    visit = Visit(context, report)
+    visit.page.set_viewport_size({"width": 390, "height": 800})
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
+    visit.page.close()
+
+
+def test_on_paper_everything_is_open(visit):
+    visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert visit.page.locator("details:not([open])").count() == 0
+    visit.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert visit.page.locator("details[open]").count() == 0
