@@ -17,8 +17,9 @@ from torch import nn
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.data.schema import Schema
-from protgnn.data.split import hold_out
+from protgnn.data.split import hold_out, keep_together
 from protgnn.data.validate import check
+from protgnn.datasets.copies import copy_groups
 from protgnn.datasets.load import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
 from protgnn.datasets.new_input import conform, conform_network
@@ -140,7 +141,8 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not 0 < self.validation_fraction < 1:
             raise ProtGNNError(f"Expected validation_fraction between 0 and 1 (got {self.validation_fraction})")
         members = np.arange(len(graphs))
-        kept, held = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
+        parts = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
+        kept, held = keep_together(parts, copy_groups(graphs) if isinstance(graphs, GraphSet) else None)
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
 
     def _validation(self, graphs: Any, schema: Schema) -> Labelled:

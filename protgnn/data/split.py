@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,15 +26,36 @@ Fractions = tuple[float, float, float]
 
 
 def random_split(
-    graphs: GraphSet, seed: int = 0, fractions: Fractions = (0.8, 0.1, 0.1), stratified: bool = False
+    graphs: GraphSet,
+    seed: int = 0,
+    fractions: Fractions = (0.8, 0.1, 0.1),
+    stratified: bool = False,
+    groups: np.ndarray | None = None,
 ) -> Split:
-    """Draw train, valid and test parts at random; ``stratified`` keeps the class proportions."""
+    """Draw train, valid and test parts at random; ``stratified`` keeps the class proportions.
+
+    Graphs of one number in ``groups [G]`` end up in one part, see :func:`keep_together`.
+    """
     check_fractions(graphs, fractions)
     everyone = np.arange(len(graphs))
     classes = _labels(graphs) if stratified else None
-    rest, test = hold_out(everyone, classes, fractions[2] * len(graphs), seed)
-    train, valid = hold_out(rest, None if classes is None else classes[rest], fractions[1] * len(graphs), seed)
-    return checked_split(graphs, train, valid, test)
+    try:
+        return checked_split(graphs, *keep_together(_drawn(everyone, classes, fractions, seed), groups))
+    except DataError:
+        if groups is None:
+            raise
+    # So many are copies that moving them emptied a part: draw one of each group, and let the others follow.
+    first = np.unique(groups, return_index=True)[1]
+    parts = _drawn(np.sort(first), classes, fractions, seed)
+    return checked_split(graphs, *(np.flatnonzero(np.isin(groups, groups[part])) for part in parts))
+
+
+def _drawn(members: np.ndarray, classes: np.ndarray | None, fractions: Fractions, seed: int) -> tuple[np.ndarray, ...]:
+    """Members drawn to train, validate and test, in proportion to ``classes [G]`` if given."""
+    size = len(members)
+    rest, test = hold_out(members, None if classes is None else classes[members], fractions[2] * size, seed)
+    train, valid = hold_out(rest, None if classes is None else classes[rest], fractions[1] * size, seed)
+    return train, valid, test
 
 
 def check_fractions(graphs: GraphSet, fractions: Fractions) -> None:
@@ -44,8 +66,13 @@ def check_fractions(graphs: GraphSet, fractions: Fractions) -> None:
         raise DataError(f"Expected at least 3 graphs to split (got {len(graphs)})")
 
 
-def k_fold(graphs: GraphSet, k: int, seed: int = 0, stratified: bool = True) -> list[Split]:
-    """``k`` splits whose test parts together are the whole; each validates on the fold after its test fold."""
+def k_fold(
+    graphs: GraphSet, k: int, seed: int = 0, stratified: bool = True, groups: np.ndarray | None = None
+) -> list[Split]:
+    """``k`` splits whose test parts together are the whole; each validates on the fold after its test fold.
+
+    Graphs of one number in ``groups [G]`` end up in one fold, see :func:`keep_together`.
+    """
     from sklearn.model_selection import KFold, StratifiedKFold
 
     if not 3 <= k <= len(graphs):
@@ -57,13 +84,59 @@ def k_fold(graphs: GraphSet, k: int, seed: int = 0, stratified: bool = True) -> 
         smallest = int(sizes[sizes > 0].min())
         if smallest < k:
             raise DataError(f"Expected at most {smallest} folds, the graphs of the smallest class (got {k})")
-    folds = [test for _, test in folder.split(np.zeros(len(graphs)), classes)]
+    folds = keep_together([test for _, test in folder.split(np.zeros(len(graphs)), classes)], groups)
     found = []
     for number, test in enumerate(folds):
         after = (number + 1) % k
         train = np.concatenate([fold for other, fold in enumerate(folds) if other not in (number, after)])
         found.append(checked_split(graphs, train, folds[after], test))
     return found
+
+
+def keep_together(parts: Sequence[np.ndarray], groups: np.ndarray | None) -> list[np.ndarray]:
+    """Graph numbers of each part, moved as little as possible so that no group is in two of them.
+
+    A group moves to the part that holds most of it; of several such parts, to the one that holds the first of those
+    members. Parts that no group is torn between stay as they are. See docs/decisions/0350.
+
+    Args:
+        parts: Graph numbers of each part.
+        groups: The number of each graph's group ``[G]``; none where every graph stands alone.
+    """
+    if groups is None:
+        return list(parts)
+    place = np.full(len(groups), -1)
+    for number, part in enumerate(parts):
+        place[part] = number
+    found = place.copy()
+    order = np.argsort(groups, kind="stable")
+    for members in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
+        members = members[place[members] >= 0]
+        if len(members) > 1 and len(np.unique(place[members])) > 1:
+            counts = np.bincount(place[members], minlength=len(parts))
+            found[members] = next(part for part in place[members] if counts[part] == counts.max())
+    if np.array_equal(found, place):
+        return list(parts)
+    return [np.flatnonzero(found == number) for number in range(len(parts))]
+
+
+def missing_classes(graphs: GraphSet, split: Split) -> list[str]:
+    """A note on each part of a split that has no graph of some class."""
+    notes = []
+    for name in ("train", "valid", "test"):
+        numbers = getattr(split, name)
+        if graphs.y is None or not len(numbers):
+            continue
+        sizes = torch.bincount(graphs.y[numbers], minlength=graphs.schema.num_classes).tolist()
+        classes = graphs.schema.class_names or tuple(map(str, range(len(sizes))))
+        lost = [one for one, size in zip(classes, sizes, strict=True) if not size]
+        if lost:
+            there = ", ".join(f"{size} of class {one}" for one, size in zip(classes, sizes, strict=True) if size)
+            notes.append(
+                f"The {name} part of this split has no graph of class {' or '.join(lost)} ({there}): its scores say "
+                "nothing about that. A stratified split has all classes in all parts"
+            )
+    return notes
 
 
 def hold_out(members: np.ndarray, classes: np.ndarray | None, size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
-from protgnn.data.split import Split
+from protgnn.data.split import Split, missing_classes
 from protgnn.data.stats import fingerprint, statistics
+from protgnn.datasets.copies import torn_copies
 from protgnn.datasets.splits import SplitKind, split
 from protgnn.errors import DataError
 
@@ -33,6 +34,8 @@ class Dataset:
     notes: list[str] = field(default_factory=list)
     chosen_split: Split | None = None
     standard_split: bool = False
+    split_notes: tuple[str, ...] = ()
+    """Those of ``notes`` that are about ``chosen_split``."""
 
     def __repr__(self) -> str:
         """In a line: tensors would fill the screen."""
@@ -87,7 +90,14 @@ class Dataset:
     def with_split(self, kind: SplitKind | Literal["given"], seed: int = 0) -> Dataset:
         """The same dataset split otherwise; ``given`` is the split that came with the data."""
         if kind != "given":
-            return replace(self, chosen_split=split(self.graphs, kind, seed))
-        if self.given_split is None:
+            chosen = split(self.graphs, kind, seed)
+        elif self.given_split is not None:
+            chosen = self.given_split
+        else:
             raise DataError(f"{self.name} comes without a split of its own: use a random or stratified one")
-        return replace(self, chosen_split=self.given_split)
+        about = missing_classes(self.graphs, chosen)
+        torn = torn_copies(self.graphs, chosen) if kind == "given" else 0
+        if torn:
+            about.append(f"{torn} molecules of the given split have copies in another part of it")
+        notes = [*(note for note in self.notes if note not in self.split_notes), *about]
+        return replace(self, chosen_split=chosen, notes=notes, split_notes=tuple(about))

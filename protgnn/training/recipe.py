@@ -168,7 +168,7 @@ class Recipe(BaseModel):
     )
 
     # data
-    split: Literal["random", "stratified", "scaffold", "given"] = knob(
+    split: Literal["random", "stratified", "scaffold", "scaffold-deepchem", "given"] = knob(
         "stratified",
         "how train, validation and test parts are drawn; given if the data has a split, unless another is chosen",
         paper="random",

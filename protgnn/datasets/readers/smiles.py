@@ -62,7 +62,7 @@ def _repeated(mols: Sequence[Mol], labels: Sequence[int]) -> list[str]:
     disputed = sum(len(set(one)) > 1 for one in several)
     return [
         f"{len(several)} molecules occur more than once ({sum(map(len, several))} rows), "
-        f"{disputed or 'none'} of them with different labels: copies may be among both training and test molecules"
+        f"{disputed or 'none'} of them with different labels: copies stay in one part of a split"
     ]
 
 
