@@ -159,7 +159,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _new(self, graphs: Any) -> Instances:
         """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
         check_is_fitted(self, "model_")
-        bare = _checked(replace(_packed(graphs), y=None), training=False)
+        bare = _checked(replace(_packed(graphs, self.run_.schema), y=None), training=False)
         return as_model_input(self.run_.recipe, _conformed(bare, self.run_.schema))
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
@@ -245,18 +245,27 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return loaded
 
 
-def _packed(graphs: Any) -> Labelled:
+def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:
+    """Graphs of any kind as a set; texts are SMILES, and for a model of sentences such."""
     if isinstance(graphs, GraphSet | NetworkInstances):
         return graphs
     if isinstance(graphs, Dataset | NetworkDataset):
         raise DataError("Expected graphs (got a dataset with its parts): give data.train, data.test or data.graphs")
     if isinstance(graphs, str):
-        return from_smiles([graphs])
+        graphs = [graphs]
     if isinstance(graphs, Sequence | np.ndarray) and len(graphs) and all(isinstance(graph, str) for graph in graphs):
-        return from_smiles(list(graphs))
+        of_sentences = schema is not None and schema.kind == "sentence"
+        return _sentences(list(graphs), schema) if schema and of_sentences else from_smiles(list(graphs))
     if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
         return GraphSet.concatenate(list(graphs))
     return GraphSet.from_pyg(graphs)
+
+
+def _sentences(texts: list[str], schema: Schema) -> GraphSet:
+    """Raw sentences, with the words that a model was trained with."""
+    from protgnn.datasets.new_input import read_sentences
+
+    return read_sentences(texts, schema)
 
 
 def _is_text(values: np.ndarray) -> bool:

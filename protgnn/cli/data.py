@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from protgnn.cli.console import cell, print_json, print_line, print_table, short, table
-from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn
+from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn, Words
 
 data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
 
@@ -51,12 +51,14 @@ def data_show(
     skip_bad: SkipBad = False,
     task: Task = None,
     directed: Directed = False,
+    words: Words = None,
     as_json: Json = False,
 ) -> None:
     """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
     from protgnn.datasets.load import load
 
-    data = load(name, smiles=smiles, text=text, label=label, skip_bad=skip_bad, task=task, directed=directed)
+    columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "words": words}
+    data = load(name, **columns, skip_bad=skip_bad, task=task, directed=directed)
     figures = data.statistics()
     if as_json:
         described = {"name": data.name, "description": data.description, "origin": data.origin}

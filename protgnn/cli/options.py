@@ -19,4 +19,11 @@ Directed = Annotated[bool, typer.Option("--directed", help="The edges of a netwo
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Go on past molecules and sentences that cannot be read, and count them.")
 ]
+Words = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORDS",
+        help="Of sentences: static word vectors (the default), contextual words, or a Hugging Face model folder.",
+    ),
+]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from protgnn.cli.console import err, evidence_advice, held_out, print_error, print_json, print_line, print_scores, say
-from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn
+from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn, Words
 from protgnn.cli.signals import Stopped, stopped_by_signals
 from protgnn.errors import ProtGNNError
 
@@ -37,6 +37,7 @@ def train(
     skip_bad: SkipBad = False,
     task: Task = None,
     directed: Directed = False,
+    words: Words = None,
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
@@ -45,6 +46,7 @@ def train(
     options |= {} if text is None else {"text": text}
     options |= {"task": task} if task else {}
     options |= {"directed": True} if directed else {}
+    options |= {"words": words} if words else {}
     done = train_run(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
     if as_json:
@@ -95,7 +97,10 @@ def train_run(
     dataset = read.with_split(recipe.split, recipe.seed)
     for text in (*changes.notes, *dataset.notes):
         say(text)
-    card = DataCard(data if not Path(data).exists() else str(Path(data).resolve()), dataset.fingerprint(), options)
+    source = data if not Path(data).exists() else str(Path(data).resolve())
+    # A run names its words by what they are, not by where they were found.
+    named = {"words": dataset.schema.featurizer} if "words" in options else {}
+    card = DataCard(source, dataset.fingerprint(), options | named)
     run = Run(recipe, dataset.schema, card, dataset.split_)
     parts = SplitData(dataset.train, dataset.valid, dataset.test)
     try:

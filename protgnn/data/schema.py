@@ -9,6 +9,10 @@ MAX_DEGREE = 10
 DEGREES = (*(f"degree={count}" for count in range(MAX_DEGREE)), f"degree={MAX_DEGREE}+")
 """The columns of a node's degree."""
 
+CONTEXTUAL = "sentence:contextual:"
+"""What the featurizer of sentences begins with whose words have contextual features; a digest of the transformer
+follows."""
+
 Kind = Literal["molecule", "sentence", "graph"]
 Scale = tuple[tuple[float, float], ...]
 

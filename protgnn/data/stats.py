@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from protgnn.data.graph_set import GraphSet
+from protgnn.data.schema import CONTEXTUAL
 
 FINGERPRINT_NAMES = {"node_mask": "node_truth"}
 """Tensors that had another name when the first runs were stored: a fingerprint must not change with a name."""
@@ -30,10 +31,18 @@ def statistics(graphs: GraphSet) -> dict[str, Any]:
 
 
 def fingerprint(graphs: GraphSet) -> str:
-    """SHA-256 over the tensors and the schema: equal for equal data, on any machine."""
+    """SHA-256 over the tensors and the schema: equal for equal data, on any machine.
+
+    The features of words in their context are computed, and processors round differently: they are marked by the words
+    themselves, and by the model that the schema names.
+    """
     mark = hashlib.sha256(json.dumps(graphs.schema.to_json(), sort_keys=True).encode())
+    words = graphs.names if graphs.schema.featurizer.startswith(CONTEXTUAL) else None
     for name in ("x", "edge_index", "node_ptr", "edge_ptr", "edge_attr", "y", "targets", "node_mask"):
         tensor = getattr(graphs, name)
+        if name == "x" and words is not None:
+            mark.update("\n".join(words).encode("utf-8", "surrogatepass"))
+            continue
         mark.update(FINGERPRINT_NAMES.get(name, name).encode())
         if tensor is not None:
             mark.update(f"{tensor.dtype} {tuple(tensor.shape)}".encode())

@@ -28,6 +28,7 @@ from protgnn.datasets.registry import (
     named_dataset,
     named_datasets,
     named_networks,
+    takes_words,
 )
 from protgnn.errors import DataError
 from protgnn.io.text import ending, title
@@ -56,15 +57,17 @@ def load(
     skip_bad: bool = False,
     task: Task | None = None,
     directed: bool = False,
+    words: str | None = None,
 ) -> Dataset | NetworkDataset:
     """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES or sentences, CoNLL-U file, JSONL
     file, TU folder, folder with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
 
     ``smiles`` or ``text``, and ``label`` name the columns of a CSV (of a CoNLL-U file, ``label`` names the comment);
     ``skip_bad`` skips and counts rows that cannot be read. Of a network, ``task`` says whether its nodes or its links
-    are predicted, and ``directed`` that edges have a direction.
+    are predicted, and ``directed`` that edges have a direction. Of sentences, ``words`` says which features words get:
+    ``"static"`` vectors, the default, ``"contextual"`` ones of a transformer, or those of a model folder.
     """
-    wanted, options = str(name), ReadOptions(smiles, text, label, skip_bad)
+    wanted, options = str(name), ReadOptions(smiles, text, label, skip_bad, words=words)
     known = wanted.lower()
     path, networks = existing_path(wanted), named_networks()
     has_name = known in named_datasets() or known in networks
@@ -73,7 +76,9 @@ def load(
         if path is None and _looks_like_path(wanted):
             raise DataError(f"{wanted}: there is no such file or folder")
     if path is not None or has_name:
-        refuse_options(path or Path(wanted), options)
+        refuse_options(
+            path or Path(wanted), options, frozenset({"words"} if path is None and takes_words(known) else ())
+        )
     if path is None and known in networks:
         named = networks[known]
         return network_dataset(known, NetworkData(named.make(0)), task, named.description, named.origin)
@@ -84,13 +89,13 @@ def load(
         raise DataError(f"{wanted} holds graphs, which get a label as a whole: leave --task and --directed out")
     if path is not None:
         return _checked(title(path), _read(Source(path, options)), _OWN, str(path))
-    entry = named_dataset(wanted, label)
+    entry = named_dataset(wanted, label, words)
     return _checked(known, entry.read(), entry.description, entry.origin)
 
 
-def load_graphs(name: str | Path) -> Dataset:
+def load_graphs(name: str | Path, words: str | None = None) -> Dataset:
     """A dataset of graphs; a network is refused."""
-    data = load(name)
+    data = load(name, words=words)
     if isinstance(data, NetworkDataset):
         raise DataError(f"Expected graphs, each with a label (got the network {data.name})")
     return data
@@ -102,16 +107,20 @@ def read_csv(
     label: str | None = None,
     skip_bad: bool = False,
     text: str | None = None,
+    words: str | None = None,
 ) -> Dataset:
-    """A dataset from a CSV of SMILES or sentences with a label; the columns are guessed where they are not named."""
-    path = Path(path)
-    return _checked(path.stem, _read(Source(path, ReadOptions(smiles, text, label, skip_bad))), _OWN, str(path))
+    """A dataset from a CSV of SMILES or sentences with a label; the columns are guessed where they are not named, and
+    ``words`` is as for :func:`load`."""
+    path, options = Path(path), ReadOptions(smiles, text, label, skip_bad, words=words)
+    return _checked(path.stem, _read(Source(path, options)), _OWN, str(path))
 
 
 def _read(source: Source) -> Loaded:
-    read = to_train(source).read
-    assert read is not None
-    return read(source)
+    reader = to_train(source)
+    if source.options.words is not None and "words" not in reader.options:  # a CSV may hold molecules or sentences
+        raise DataError(f"{source.path}: leave --words out, which is for sentences, and these are {reader.kind}s")
+    assert reader.read is not None
+    return reader.read(source)
 
 
 def _checked(name: str, read: Loaded, description: str, origin: str) -> Dataset:

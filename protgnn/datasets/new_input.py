@@ -61,6 +61,7 @@ def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     Degrees are told by the edges, so they are added where the model wants them behind the columns that there are, and
     left out where it does not.
     """
+    _check_words(graphs.schema, schema)
     width, wanted, given = graphs.num_features, schema.node_features, graphs.schema.node_features
     if wanted[width:] == DEGREES and given in ((), wanted[:width]):
         graphs = with_degrees(replace(graphs, schema=replace(graphs.schema, node_features=wanted[:width])))
@@ -76,6 +77,18 @@ def conform_network(instances: NetworkInstances, schema: Schema) -> NetworkInsta
     _check_columns(network.schema, (network.x.shape[1], len(network.schema.edge_features)), schema)
     y = renumbered(instances.y, instances.schema.class_names, schema.class_names)
     return replace(instances, y=y, schema=schema)
+
+
+def _check_words(given: Schema, schema: Schema) -> None:
+    """Refuse sentences with the features of other words than a model was trained with."""
+    from protgnn.featurizers.words import describe_words
+
+    theirs, ours = given.featurizer, schema.featurizer
+    if theirs != ours and theirs.startswith("sentence:") and ours.startswith("sentence:"):
+        raise DataError(
+            f"The model was trained with {describe_words(ours)}, and these sentences have {describe_words(theirs)}: "
+            "read them with the words of the model"
+        )
 
 
 def _check_columns(given: Schema, widths: tuple[int, int], schema: Schema) -> None:
@@ -111,10 +124,23 @@ def refuse_columns(path: Path, smiles: str | None, text: str | None, label: str 
     refuse_options(path, ReadOptions(smiles, text, label, skip_bad))
 
 
+def read_sentences(texts: list[str], schema: Schema) -> GraphSet:
+    """Raw sentences for a model of that schema, with the words that it was trained with."""
+    from protgnn.datasets.readers.sentences import sound_text
+    from protgnn.featurizers.sentence import from_sentences
+    from protgnn.featurizers.spacy_parser import parse_sentences
+    from protgnn.featurizers.words import words_of
+
+    check_takes_sentences("sentences", schema)
+    words = words_of(schema, "sentences")
+    return from_sentences(parse_sentences([sound_text(text) for text in texts]), words=words)
+
+
 def _read_one(text: str, schema: Schema) -> GraphSet:
     from protgnn.datasets.readers.sentences import read_sentence
     from protgnn.featurizers.molecule import from_smiles, parse, quiet, shorten, why_unreadable
     from protgnn.featurizers.smiles_limits import smiles_fault
+    from protgnn.featurizers.words import words_of
 
     with quiet():
         readable = parse(text) is not None
@@ -124,7 +150,7 @@ def _read_one(text: str, schema: Schema) -> GraphSet:
                 f"{shorten(text)} is a SMILES, and this model was trained on sentences: give it one of those"
             )
         check_takes_sentences(shorten(text), schema)
-        return read_sentence(text)
+        return read_sentence(text, words_of(schema, shorten(text)))
     if schema.featurizer == "molecule" and smiles_fault(text) is not None:
         raise DataError(why_unreadable(text))
     if not readable:

@@ -15,7 +15,7 @@ from pathlib import Path
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.network import Network
 from protgnn.datasets.download import MOLECULE_NET, TU_NAMES, download_molecules, download_tu
-from protgnn.datasets.readers.reader import Loaded, Source, endings, to_train
+from protgnn.datasets.readers.reader import Loaded, ReadOptions, Source, endings, to_train
 from protgnn.errors import DataError
 from protgnn.io.text import ending, title
 
@@ -29,6 +29,7 @@ __all__ = [
     "named_dataset",
     "named_datasets",
     "named_networks",
+    "takes_words",
 ]
 
 DATA_VARIABLE = "PROTGNN_DATA"
@@ -54,8 +55,10 @@ class NamedDataset:
     task: str
     description: str
     origin: str
-    read: Callable[[], Loaded]
+    read: Callable[..., Loaded]
     available: Callable[[], bool] = lambda: True
+    takes_words: bool = False
+    """Whether they are sentences, whose words may get other features: ``read`` then takes a choice of words."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,13 @@ def catalogue() -> list[Entry]:
     return [*graphs, *networks]
 
 
-def named_dataset(name: str, label: str | None = None) -> NamedDataset:
+def named_dataset(name: str, label: str | None = None, words: str | None = None) -> NamedDataset:
     """A dataset of graphs by its name, whatever its case: ours, a motif task as it is written, or one of the TU and
-    MoleculeNet collections; ``label`` is the column of one of the latter."""
+    MoleculeNet collections; ``label`` is the column of one of the latter, ``words`` is for sentences."""
     name = name.lower()
     known = named_datasets().get(name)
     if known is not None:
-        return known
+        return replace(known, read=partial(known.read, words)) if known.takes_words else known
     prefix, _, task = name.partition(":")
     if prefix == MOTIF_MOLECULES and set(task) & set("+|!"):
         return _motif_dataset(task)
@@ -138,6 +141,7 @@ def named_datasets() -> dict[str, NamedDataset]:
             "Socher et al. 2013, parsed",
             partial(_sentences, "graph-sst2"),
             lambda: in_data_folder("graph-sst2") is not None,
+            takes_words=True,
         ),
         "graph-twitter": NamedDataset(
             "3-class sentences",
@@ -145,6 +149,7 @@ def named_datasets() -> dict[str, NamedDataset]:
             "Dong et al. 2014, parsed",
             partial(_sentences, "graph-twitter"),
             lambda: in_data_folder("graph-twitter") is not None,
+            takes_words=True,
         ),
     }
     known[MOTIF_MOLECULES] = _motif_dataset(DEFAULT_TASK)
@@ -185,6 +190,12 @@ def named_networks() -> dict[str, NamedNetwork]:
             "5-class nodes", "10 000 nodes with hubs and 100 000 edges, for measuring", "generated", _web
         ),
     }
+
+
+def takes_words(name: str) -> bool:
+    """Whether a dataset with a name holds sentences, whose words may get other features."""
+    known = named_datasets().get(name.lower())
+    return known is not None and known.takes_words
 
 
 def in_data_folder(name: str) -> Path | None:
@@ -272,11 +283,11 @@ def _benzene() -> Loaded:
     return Loaded(_renamed(graphs, {"0": "no benzene", "1": "benzene"}), notes)
 
 
-def _sentences(name: str) -> Loaded:
+def _sentences(name: str, words: str | None) -> Loaded:
     found = in_data_folder(name)
     if found is None:
         raise DataError(f"{name} is not on this machine: set {DATA_VARIABLE} to a folder that holds {name}.conllu.gz")
-    source = Source(found)
+    source = Source(found, ReadOptions(words=words))
     read = to_train(source).read
     assert read is not None
     return read(source)

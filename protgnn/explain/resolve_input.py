@@ -18,7 +18,7 @@ from protgnn.datasets.load import catalogue, load
 from protgnn.datasets.network_dataset import NetworkDataset, Task, is_network, read_network_instances
 from protgnn.datasets.new_input import conform, conform_network, existing_path, read_for_prediction, refuse_columns
 from protgnn.datasets.readers.reader import Labels, OnSkip
-from protgnn.datasets.registry import named_networks
+from protgnn.datasets.registry import named_networks, takes_words
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.run_data import PARTS, Part, run_data, run_part
 from protgnn.model.readout import targets_read
@@ -118,7 +118,8 @@ def _of_network(
 
 def _of_dataset(run: Run, name: str, labels: Labels) -> Instances:
     """All of a dataset; its labels may be of something else than what the model was trained to tell."""
-    data = load(name, task=_task(run) if name.lower() in named_networks() else None)
+    words = run.schema.featurizer if run.schema.kind == "sentence" and takes_words(name) else None
+    data = load(name, task=_task(run) if name.lower() in named_networks() else None, words=words)
     found = data.instances if isinstance(data, NetworkDataset) else data.graphs
     known = set(found.schema.class_names) <= set(run.schema.class_names)
     if labels == "ignored" or (labels == "welcome" and not known):

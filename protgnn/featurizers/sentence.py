@@ -13,7 +13,7 @@ from torch import Tensor
 from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
-from protgnn.featurizers.word_vectors import FEATURIZER, WORD_FEATURES, word_rows
+from protgnn.featurizers.words import WordFeatures, choose_words
 
 _NO_BREAK = "\u00a0"  # stands for a space within a word, as names separate words by spaces
 _UNKNOWN = "\ufffd"
@@ -31,9 +31,10 @@ class Sentence:
         return sum(head < 0 for head in self.heads)
 
 
-def sentence_schema(class_names: tuple[str, ...] = ()) -> Schema:
-    """The schema of every graph made from a sentence."""
-    return Schema("sentence", class_names, WORD_FEATURES, (), FEATURIZER)
+def sentence_schema(class_names: tuple[str, ...] = (), words: WordFeatures | None = None) -> Schema:
+    """The schema of every graph made from a sentence with such words, static ones if not given."""
+    words = words or choose_words()
+    return Schema("sentence", class_names, words.columns, (), words.featurizer)
 
 
 def word_in_a_circle(heads: Sequence[int]) -> int | None:
@@ -62,18 +63,20 @@ def word_in_name(word: str) -> str:
 
 
 def from_sentences(
-    sentences: Sequence[Sentence], y: Tensor | None = None, class_names: tuple[str, ...] = ()
+    sentences: Sequence[Sentence],
+    y: Tensor | None = None,
+    class_names: tuple[str, ...] = (),
+    words: WordFeatures | None = None,
 ) -> GraphSet:
-    """Graphs of parsed sentences, named by their words; later roots hang on the first, so that all is one tree."""
-    number: dict[str, int] = {}
-    rows: list[int] = []
+    """Graphs of parsed sentences, named by their words; later roots hang on the first, so that all is one tree.
+
+    ``words`` gives words their features, static ones if it is not given.
+    """
+    words = words or choose_words()
     dependents: list[int] = []
     heads: list[int] = []
-    names: list[str] = []
+    texts = [[word_in_name(word) for word in sentence.words] for sentence in sentences]
     for sentence in sentences:
-        words = [word_in_name(word) for word in sentence.words]
-        names.append(" ".join(words))
-        rows.extend(number.setdefault(word, len(number)) for word in words)
         root = next(place for place, head in enumerate(sentence.heads) if head < 0)
         for word, head in enumerate(sentence.heads):
             if word != root:
@@ -88,11 +91,11 @@ def from_sentences(
     target = np.array(heads + dependents, dtype=np.int64)
     order = np.lexsort((source, target, owner))
     return GraphSet(
-        x=word_rows(list(number))[torch.tensor(rows)],
+        x=words.features(texts),
         edge_index=torch.from_numpy(np.stack([source[order], target[order]])),
         node_ptr=offsets(torch.from_numpy(node_counts)),
         edge_ptr=offsets(torch.from_numpy(2 * edge_counts)),
         y=y,
-        names=tuple(names),
-        schema=sentence_schema(class_names),
+        names=tuple(map(" ".join, texts)),
+        schema=sentence_schema(class_names, words),
     )

@@ -29,6 +29,19 @@ _TABLE, _PIECES = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat
 WORD_FEATURES: tuple[str, ...] = tuple(f"vector {column}" for column in range(_WIDTH))
 
 
+class StaticWords:
+    """The vectors as the features of words in sentences: the same word is the same row wherever it stands."""
+
+    featurizer = FEATURIZER
+    columns = WORD_FEATURES
+
+    def features(self, sentences: Sequence[Sequence[str]]) -> Tensor:
+        """The features of every word of every sentence, one below the other: ``[N, F]`` in half precision."""
+        number: dict[str, int] = {}
+        rows = [number.setdefault(word, len(number)) for words in sentences for word in words]
+        return word_rows(list(number))[torch.tensor(rows, dtype=torch.int64)]
+
+
 def word_rows(words: Sequence[str]) -> Tensor:
     """The vector of each word, ``[V, F]`` in half precision: sixteen bits are more than the table has to say."""
     pieces, table = _word_llama()

@@ -28,7 +28,7 @@ Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _TAG = r"(\.[0-9a-f]{8})?"
 LOG_NAME = rf"log{_TAG}\.csv"
 FileName = Annotated[str, Field(pattern=rf"^((model|prototypes){_TAG}\.safetensors|{LOG_NAME})$")]
-Option = Literal["smiles", "text", "label", "skip_bad", "task", "directed"]
+Option = Literal["smiles", "text", "label", "skip_bad", "task", "directed", "words"]
 Scale = list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]]
 
 
@@ -65,6 +65,13 @@ class DataFile(_Part):
     source: Name
     fingerprint: Name
     options: dict[Option, Annotated[str, Field(max_length=1000)] | bool | None] = {}
+
+    @model_validator(mode="after")
+    def _words_by_digest(self) -> DataFile:
+        words = self.options.get("words")
+        if words is not None and not str(words).startswith("sentence:"):
+            raise ValueError("words are named by a featurizer: a run may not name a folder or a place to fetch them")
+        return self
 
 
 class CardFile(_Part):

@@ -6,9 +6,14 @@ import json
 
 import pytest
 
+import protgnn
+from protgnn.errors import DataError
+from protgnn.featurizers.feature_cache import CACHE_VARIABLE
+from protgnn.featurizers.model_folder import WORDS_VARIABLE
 from protgnn.featurizers.spacy_parser import PARSER_VARIABLE
 from tests.conftest import TINY
 from tests.sentences import BAD, GOOD, needs_spacy, needs_vectors, reviews
+from tests.tiny_transformer import make_transformer
 
 pytestmark = [needs_vectors]
 
@@ -114,3 +119,37 @@ def test_without_a_parser_a_raw_sentence_says_what_to_do(protgnn_command, senten
     assert ended.status == 1 and "PROTGNN_PARSER" in ended.err
     (tmp_path / "a.conllu").write_text(reviews())
     assert protgnn_command("predict", sentence_run, tmp_path / "a.conllu").status == 0, "parsed ones need no parser"
+
+
+@needs_spacy
+def test_a_run_uses_the_words_that_it_was_trained_with(
+    protgnn_command, reviews_file, sentence_run, parser, tmp_path, monkeypatch
+):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
+    folder, run = make_transformer(tmp_path / "model"), tmp_path / "run"
+    done = protgnn_command("train", reviews_file, "--words", folder, "--out", run, *TINY)
+    assert done.status == 0, done.err
+    stored = json.loads((run / "run.json").read_text())
+    assert stored["schema"]["featurizer"].startswith("sentence:contextual:") and str(folder) not in str(stored)
+    for command in (("evaluate", run), ("predict", run, "a gripping film"), ("predict", run, reviews_file)):
+        assert protgnn_command(*command).status == 0
+    contextual = protgnn.load(reviews_file, words=str(folder)).test
+    refused = [(run, protgnn.load(reviews_file).test), (sentence_run, contextual)]
+    for trained, graphs in refused:
+        with pytest.raises(DataError, match=r"The model was trained with .* words .* and these sentences have"):
+            protgnn.ProtGNNClassifier.from_run(trained).predict(graphs)
+    estimator = protgnn.ProtGNNClassifier.from_run(run)
+    assert (
+        estimator.predict(["a gripping film", "a dull plot"]).shape == estimator.predict(contextual[:2]).shape == (2,)
+    )
+    folder.rename(tmp_path / "gone")
+    ended = protgnn_command("predict", run, "a gripping film")
+    assert ended.status == 1 and "set PROTGNN_WORDS to its folder" in ended.err
+    monkeypatch.setenv(WORDS_VARIABLE, str(tmp_path / "gone"))
+    assert protgnn_command("predict", run, "a gripping film").status == 0
+
+
+def test_words_are_for_sentences(protgnn_command, molecules_csv, tmp_path):
+    for data in (molecules_csv, "ba-2motifs"):
+        ended = protgnn_command("train", data, "--words", "contextual", "--out", tmp_path / "run")
+        assert ended.status == 1 and "leave --words out" in ended.err

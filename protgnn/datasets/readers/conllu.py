@@ -33,6 +33,7 @@ from protgnn.datasets.readers.reader import Labels, Loaded, OnSkip, Reader, Sour
 from protgnn.datasets.readers.rows import check_takes_sentences, on_lines, skipped
 from protgnn.errors import DataError
 from protgnn.featurizers.sentence import Sentence, from_sentences, word_in_a_circle
+from protgnn.featurizers.words import WordFeatures, choose_words, words_of
 from protgnn.io.limits import check_limit
 from protgnn.io.text import read_text
 
@@ -68,11 +69,13 @@ def read_conllu(
     skip_bad: bool = False,
     classes: tuple[str, ...] | None = None,
     on_skip: OnSkip | None = None,
+    words: WordFeatures | None = None,
 ) -> tuple[GraphSet, list[str], Split | None]:
     """The sentences of a file, notes on what was repaired or skipped, and the split that its comments give, if any.
 
     ``label`` is the comment with the class, ``label`` if it is not named. With ``classes`` (those of a trained model)
-    labels are optional and must be among them; with none at all, ``()``, they are passed over.
+    labels are optional and must be among them; with none at all, ``()``, they are passed over. ``words`` gives words
+    their features.
     """
     path, key = Path(path), "label" if label is None else label
     kept: list[_Told] = []
@@ -105,7 +108,7 @@ def read_conllu(
     if several:
         notes.append(f"{several} sentences have several roots: the later ones were hung on the first")
     given = None if classes is not None else _split(path, kept, y)
-    return on_lines(from_sentences(sentences, y, names), (told.line for told in kept)), notes, given
+    return on_lines(from_sentences(sentences, y, names, words), (told.line for told in kept)), notes, given
 
 
 def _refuse(path: Path, line: int, what: str) -> NoReturn:
@@ -212,14 +215,15 @@ def _split(path: Path, kept: list[_Told], y: Tensor | None) -> Split | None:
 
 
 def _read(source: Source) -> Loaded:
-    return Loaded(*read_conllu(source.path, source.options.label, source.options.skip_bad), standard_split=True)
+    options, words = source.options, choose_words(source.options.words)
+    return Loaded(*read_conllu(source.path, options.label, options.skip_bad, words=words), standard_split=True)
 
 
 def _read_new(source: Source, schema: Schema, labels: Labels) -> tuple[GraphSet, list[str]]:
     check_takes_sentences(str(source.path), schema)
     classes = () if labels == "ignored" else schema.class_names
-    options = source.options
-    graphs, notes, _ = read_conllu(source.path, options.label, options.skip_bad, classes, options.on_skip)
+    options, words = source.options, words_of(schema, str(source.path))
+    graphs, notes, _ = read_conllu(source.path, options.label, options.skip_bad, classes, options.on_skip, words)
     return graphs, notes
 
 
@@ -227,7 +231,7 @@ READERS = (
     Reader(
         what="a CoNLL-U file",
         suffixes=(".conllu", ".conllu.gz"),
-        options=frozenset({"label", "skip-bad"}),
+        options=frozenset({"label", "skip-bad", "words"}),
         read=_read,
         read_new=_read_new,
         kind="sentence",

@@ -49,7 +49,7 @@ Labels = Literal["needed", "welcome", "ignored"]
 OnSkip = Callable[[int, str], None]
 """Told the line of each row that is skipped, and what is wrong with it."""
 
-Option = Literal["smiles", "text", "label", "skip-bad"]
+Option = Literal["smiles", "text", "label", "skip-bad", "words"]
 Task = Literal["nodes", "links"]
 
 
@@ -64,14 +64,15 @@ class RawKind:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a user says of a file: columns of a CSV by name, and whether bad rows may be skipped; ``on_skip`` is told
-    of each."""
+    """What a user says of a file: columns of a CSV by name, whether bad rows may be skipped (``on_skip`` is told of
+    each), and which features the words of sentences get."""
 
     smiles: str | None = None
     text: str | None = None
     label: str | None = None
     skip_bad: bool = False
     on_skip: OnSkip | None = None
+    words: str | None = None
 
     def column(self, kind: RawKind) -> str | None:
         """The column that the user names for raw input of that kind."""
@@ -84,6 +85,7 @@ class ReadOptions:
             "text": self.text is not None,
             "label": self.label is not None,
             "skip-bad": self.skip_bad,
+            "words": self.words is not None,
         }
         return [name for name, is_used in used.items() if is_used]
 
@@ -216,9 +218,10 @@ def to_predict(path: Path, schema: Schema) -> Reader:
     return next((reader for reader in found if reader.kind == schema.kind), found[0])
 
 
-def refuse_options(path: Path, options: ReadOptions) -> None:
-    """Refuse what a user says of columns and rows that a file or folder of this kind does not have."""
-    taken = {name for reader in _all() if reader.recognises(path) for name in reader.options}
+def refuse_options(path: Path, options: ReadOptions, also: frozenset[Option] = frozenset()) -> None:
+    """Refuse what a user says of columns and rows that a file or folder of this kind does not have; ``also`` are
+    options that it takes beside those of its format."""
+    taken = {*also, *(name for reader in _all() if reader.recognises(path) for name in reader.options)}
     for name in options.given():
         if name not in taken:
             *others, last = dict.fromkeys(

@@ -15,7 +15,6 @@ from protgnn.data.labels import LABEL_COLUMNS, is_missing, may_be_numbered, to_c
 from protgnn.data.schema import Schema
 from protgnn.datasets.readers.reader import Labels, OnSkip, RawKind, Table
 from protgnn.errors import DataError
-from protgnn.featurizers.word_vectors import FEATURIZER
 from protgnn.io.tables import listed, named_column, option, unique_column
 from protgnn.io.text import read_text
 
@@ -148,18 +147,13 @@ def check_takes_smiles(source: str, schema: Schema) -> None:
 
 
 def check_takes_sentences(source: str, schema: Schema) -> None:
-    """Refuse sentences for a model that was not trained on words with the vectors that there are here."""
+    """Refuse sentences for a model that was not trained on them, or whose features came with them."""
     if schema.kind != "sentence":
         raise DataError(f"{source}: this model was trained on {schema.kind}s, and takes no sentences")
     if schema.featurizer == "given":
         raise DataError(
             f"{source}: this model was trained on sentences whose features came with them: "
             "give it a JSONL file made like its training data"
-        )
-    if schema.featurizer != FEATURIZER:
-        raise DataError(
-            f"{source}: this model was trained with the word vectors {schema.featurizer!r}, here are {FEATURIZER!r}: "
-            "use the version of protgnn that it was trained with"
         )
 
 
