@@ -114,6 +114,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             prototypes=trained.prototypes,
             labels=None if y is None else self.classes_.tolist(),
             seen=trained.seen,
+            vocabulary=trained.vocabulary,
         )
         return self
 

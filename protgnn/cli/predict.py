@@ -33,6 +33,7 @@ def predict(
     from protgnn.explain.explanation import RunContext
     from protgnn.explain.predictions import predictions, with_columns, with_errors
     from protgnn.explain.resolve_input import resolve_input
+    from protgnn.explain.unknown_words import strange_among, unknown_words
     from protgnn.explain.unseen_elements import unseen_among
     from protgnn.io.atomic_files import csv_text, write_text
     from protgnn.training.run import load_model
@@ -68,3 +69,5 @@ def predict(
         say(f"{strange} of {known} are unlike anything the model knows; the column `familiar` says which")
     if unseen := unseen_among(graphs, made):
         say(unseen)
+    if strange_words := strange_among(unknown_words(name, made.vocabulary) for name in graphs.names or ()):
+        say(strange_words)

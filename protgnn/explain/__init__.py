@@ -9,6 +9,7 @@
 ``describe``          subgraphs in words
 ``to_rdkit``          graphs back to molecules
 ``unseen_elements``   elements that no training molecule contains
+``unknown_words``     words that no training sentence contains, and the language of a sentence
 ``mcts_evidence``     evidence by tree search, for models that compare whole graphs
 ``render_text``       a reasoning in the terminal
 ``certificate``       Theorem 1: which predictions of ProtGNN must survive in ProtGNN+

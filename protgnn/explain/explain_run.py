@@ -22,7 +22,7 @@ def explain_run(
     context: RunContext | None = None,
     evidence: EvidenceSource = "model",
 ) -> list[Reasoning]:
-    """Explain the prediction for every graph, and warn of elements that no training molecule contains.
+    """Explain the prediction for every graph, and warn of elements and words that nothing in the training part has.
 
     Args:
         model: The model of the run.
@@ -41,4 +41,10 @@ def explain_run(
     if not isinstance(graphs, GraphSet):
         return found
     notes = unseen_notes(graphs, run)
-    return [replace(why, notes=(*notes.get(why.number, ()), *why.notes)) for why in found]
+    return [replace(why, notes=(*notes.get(why.number, ()), *_on_words(why), *why.notes)) for why in found]
+
+
+def _on_words(why: Reasoning) -> tuple[str, ...]:
+    """What is to be said of the words of a sentence."""
+    note = None if why.unknown_words is None else why.unknown_words.note
+    return () if note is None else (note,)

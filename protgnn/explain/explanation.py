@@ -15,6 +15,7 @@ from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.errors import ProtGNNError
 from protgnn.explain.comparison import compare
 from protgnn.explain.mcts_evidence import SEARCHED, mcts_evidence
+from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.model.mined import HIGHEST, MinedHead
 from protgnn.search.tree import SearchSettings
@@ -67,7 +68,8 @@ class RunContext:
 
     ``prototypes`` are its prototypes, ``familiarity`` is the similarity from which a graph is familiar,
     ``highest_similarity`` that of a graph that is the prototype itself, ``sources`` are the training graphs that the
-    prototypes were cut from, where they are at hand, and ``search`` is how it searches.
+    prototypes were cut from, where they are at hand, ``search`` is how it searches, and ``vocabulary`` are the words
+    that it was trained on.
     """
 
     prototypes: Prototypes | None = None
@@ -75,6 +77,7 @@ class RunContext:
     highest_similarity: float | None = None
     sources: GraphSet | None = None
     search: SearchSettings | None = None
+    vocabulary: frozenset[str] | None = None
 
     @classmethod
     def of(cls, run: Run, train: Instances | None = None) -> RunContext:
@@ -84,7 +87,7 @@ class RunContext:
             sources = train[[card.graph for card in run.prototypes.cards]].ego_graphs()
         mined = is_mined(run.recipe)
         highest, search = HIGHEST if mined else math.log(1 / run.recipe.epsilon), search_settings(run.recipe)
-        return cls(run.prototypes, run.scores.get("familiarity"), highest, sources, search)
+        return cls(run.prototypes, run.scores.get("familiarity"), highest, sources, search, run.vocabulary)
 
     @cached_property
     def descriptions(self) -> tuple[str, ...]:
@@ -162,9 +165,17 @@ class Reasoning:
 
     @property
     def familiar(self) -> bool | None:
-        """Whether any prototype is as similar as to all but the oddest validation graphs; unknown for old runs."""
+        """Whether any prototype is as similar as to all but the oddest validation graphs, and the words are not
+        strange; unknown for old runs."""
         threshold = self.context.familiarity
+        if self.unknown_words is not None and self.unknown_words.is_strange:
+            return False
         return None if threshold is None else self.largest_similarity >= threshold
+
+    @cached_property
+    def unknown_words(self) -> UnknownWords | None:
+        """The words of a sentence that the model was not trained on; nothing for other graphs, and for old runs."""
+        return unknown_words(self.name, self.context.vocabulary)
 
     def gain(self, row: ReasoningRow) -> float:
         """What a row adds to the margin between the predicted class and the runner-up."""
@@ -249,6 +260,7 @@ class Reasoning:
             "largest_similarity": self.largest_similarity,
             "familiar_from": self.context.familiarity,
             "notes": [*([UNFAMILIAR] if self.familiar is False else []), *self.notes],
+            "unknown_words": None if self.unknown_words is None else list(self.unknown_words.unknown),
             "base": dict(zip(names, self.base, strict=True)) if self.base else None,
             "rows": [self._row_json(row) for row in self.rows],
         }

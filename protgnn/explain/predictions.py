@@ -11,6 +11,7 @@ from protgnn.data.network.instances import Instances
 from protgnn.datasets.new_input import existing_path
 from protgnn.errors import DataError
 from protgnn.explain.explanation import Reasoning, RunContext, explain
+from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.io.tables import columns_by_line
 from protgnn.io.text import ending
 from protgnn.model.classifier import GraphClassifier, ProtGNN
@@ -21,7 +22,8 @@ def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) 
     """Number, line in the file, name, predicted class, the probability of every class, and by what: see
     :func:`_decided_by`.
 
-    A plain model has no prototypes, and its rows end with the probabilities.
+    A plain model has no prototypes, and its rows end with the probabilities; of sentences, with the share of words that
+    no training sentence contains.
     """
     lines = graphs.lines if isinstance(graphs, GraphSet) else None
     if isinstance(model, ProtGNN):
@@ -31,10 +33,12 @@ def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) 
         ]
     names, classes = graphs.names, graphs.schema.class_names
     chances = predict_logits(model, graphs).softmax(1).tolist()
-    return [
-        _row(number, lines, None if names is None else names[number], classes, tuple(chance))
-        for number, chance in enumerate(chances)
-    ]
+    rows = []
+    for number, chance in enumerate(chances):
+        name = None if names is None else names[number]
+        unknown = _unknown(unknown_words(name, context.vocabulary))
+        rows.append(_row(number, lines, name, classes, tuple(chance)) | unknown)
+    return rows
 
 
 def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> list[dict[str, Any]]:
@@ -85,6 +89,14 @@ def _row(
     return found if why is None else {**found, **_decided_by(why)}
 
 
+def _unknown(found: UnknownWords | None) -> dict[str, Any]:
+    """The share of the words of a sentence that no training sentence contains, and its language where that is
+    clear."""
+    if found is None:
+        return {}
+    return {"unknown words": round(found.share, 3), "language": found.language or ""}
+
+
 def _decided_by(why: Reasoning) -> dict[str, Any]:
     """Whether the graph is familiar, and the prototype that adds most to the predicted class: its number, what it
     shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph); of a
@@ -94,6 +106,7 @@ def _decided_by(why: Reasoning) -> dict[str, Any]:
     names = why.evidence_names(row)
     return {
         "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
+        **_unknown(why.unknown_words),
         "prototype": row.prototype,
         "looks like": why.describe(row),
         "similarity": round(row.similarity, 6),

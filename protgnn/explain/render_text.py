@@ -132,7 +132,10 @@ def warnings(why: Reasoning) -> list[str]:
 
 
 def unfamiliar(why: Reasoning) -> str:
-    """The warning for a graph that no prototype resembles, with the figures behind it."""
+    """The warning for a graph that no prototype resembles, with the figures behind it, or for one whose words are
+    strange, which a note explains."""
+    if why.context.familiarity is None or why.largest_similarity >= why.context.familiarity:
+        return f"{UNFAMILIAR}, whatever the similarities say"
     return (
         f"{UNFAMILIAR}: the largest similarity is {why.largest_similarity:.2f}, "
         f"and 99 in 100 validation graphs reach {why.context.familiarity:.2f}"

@@ -90,6 +90,8 @@ class Run:
     """What the estimator's user calls the classes, where other than 0, 1, 2, …"""
     seen: list[int] | None = None
     """The columns of node features that were anything but zero in the training part."""
+    vocabulary: frozenset[str] | None = None
+    """The words of the training part, where it is sentences."""
 
     def to_json(self) -> dict[str, Any]:
         parts = None
@@ -107,6 +109,7 @@ class Run:
             "split": parts,
             "labels": self.labels,
             "seen": self.seen,
+            "vocabulary": None if self.vocabulary is None else " ".join(sorted(self.vocabulary)),
         }
 
     @classmethod
@@ -125,6 +128,7 @@ class Run:
             prototypes=None if subgraphs is None else Prototypes(cards, subgraphs),
             labels=content.labels,
             seen=content.seen,
+            vocabulary=None if content.vocabulary is None else frozenset(content.vocabulary.split(" ")),
         )
 
 

@@ -160,6 +160,7 @@ class RunFile(_Part):
     split: SplitFile | None
     labels: list[str | int | float | bool] | None
     seen: list[Number] | None = None
+    vocabulary: str | None = None
     files: dict[FileName, Checksum]
 
     @model_validator(mode="after")

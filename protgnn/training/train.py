@@ -11,6 +11,7 @@ from torch import nn
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.data.schema import Schema
+from protgnn.featurizers.vocabulary import vocabulary_of
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.algorithm import fit
 from protgnn.training.build import build
@@ -42,8 +43,8 @@ class SplitData:
 class Trained:
     """A trained model, how training went, how good it is, and its prototypes if it has any.
 
-    ``recipe`` is what it was trained with, in which nothing is left to be chosen by the data, and ``seen`` are the
-    columns of node features that the training graphs had.
+    ``recipe`` is what it was trained with, in which nothing is left to be chosen by the data, ``seen`` are the columns
+    of node features that the training graphs had, and ``vocabulary`` are the words of training sentences.
     """
 
     model: GraphClassifier
@@ -52,6 +53,7 @@ class Trained:
     scores: dict[str, Any]
     prototypes: Prototypes | None
     seen: list[int] | None = None
+    vocabulary: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,8 @@ def train_in(
     run = replace(run, recipe=prepared.recipe)
     with training_in(folder, run, resume, overwrite, lambda stored: resolve(stored, parts.train, encoder)) as begun:
         trained = _train(prepared, on_epoch, begun.state, begun.folder)
-        done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes, seen=trained.seen)
+        done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes)
+        done = replace(done, seen=trained.seen, vocabulary=trained.vocabulary)
         finish(folder, done, trained.model, trained.state)
     return trained.model, done
 
@@ -118,10 +121,10 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
     if recipe.plus and state.stage_start:
         scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
-    seen = None
+    seen = vocabulary = None
     if isinstance(parts.train, GraphSet):
-        seen = parts.train.x.any(0).nonzero().squeeze(1).tolist()
-    return Trained(model, recipe, state, scores, prototypes, seen)
+        seen, vocabulary = parts.train.x.any(0).nonzero().squeeze(1).tolist(), vocabulary_of(parts.train)
+    return Trained(model, recipe, state, scores, prototypes, seen, vocabulary)
 
 
 def evaluate(

@@ -119,6 +119,8 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
         "graphs": len(reasons),
         "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",
         "unseen_count": sum(bool(why.notes) for why in reasons),
+        "strange_words": sum(bool(why.unknown_words and why.unknown_words.is_strange) for why in reasons),
+        "has_vocabulary": run.vocabulary is not None,
         "unfamiliar": sum(why.familiar is False for why in reasons),
         "accuracy": sum(why.truth == why.predicted for why in reasons) / len(reasons) if labelled else None,
         "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,
