@@ -18,7 +18,8 @@ from typing import Any
 from benchmarks.outcome import RESULTS
 from benchmarks.recipe_digest import named_by
 from benchmarks.runs import MODELS, complete, stored
-from protgnn.training.recipe import Recipe, largest_prototype, make_recipe, parse_settings
+from protgnn.training.recipe import Recipe, largest_prototype, make_recipe
+from protgnn.training.settings import parse_settings
 
 SPLITS = {"mutag": 10, "bbbp": 5, "solubility": 3, "ba-2motifs": 5, "benzene": 5}
 PAPER = {  # Table 1: accuracy of the original GNN, of ProtGNN and of ProtGNN+

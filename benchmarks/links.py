@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.runs import MODELS, Figures, Split, cells, complete, name_of
-from protgnn.training.recipe import parse_settings
+from protgnn.training.settings import parse_settings
 
 FIGURES = ("roc_auc", "average_precision", "accuracy", "prototype_error", "sum_error", "evidence_error")
 

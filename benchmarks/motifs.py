@@ -18,7 +18,7 @@ import time
 from typing import Any
 
 from benchmarks.runs import Figures, Split, cells, complete, name_of
-from protgnn.training.recipe import parse_settings
+from protgnn.training.settings import parse_settings
 
 SEEDS = 5
 DATA: dict[str, dict[str, str]] = {  # and how large evidence may be where not as large as usual: about as the motif

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from benchmarks.runs import MODELS, Figures, Split, cells, complete, name_of
-from protgnn.training.recipe import parse_settings
+from protgnn.training.settings import parse_settings
 
 PAPER = {  # Table 1, BA-Shapes
     "gcn": {"plain": 91.9, "prototypes": 95.7, "plus": 94.3},

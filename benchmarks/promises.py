@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
 from benchmarks.runs import digest_of
-from protgnn.training.recipe import parse_settings
+from protgnn.training.settings import parse_settings
 
 FIGURES = ("accuracy", "n", "prototype_error", "sum_error", "median_similarity", "evidence_error", "evidence_size")
 ERRORS = ("prototype_error", "sum_error", "evidence_error")

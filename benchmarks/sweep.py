@@ -11,7 +11,7 @@ from benchmarks.accuracy import Task, key_of, run
 from benchmarks.outcome import RESULTS, machine, table
 from benchmarks.runs import stored, trained
 from protgnn.io.atomic_files import write_json
-from protgnn.training.recipe import parse_settings
+from protgnn.training.settings import parse_settings
 
 Point = dict[str, float]
 """Recipe keys and their values at one point of the sweep."""

@@ -13,3 +13,7 @@ class DataError(ProtGNNError):
 
 class RunError(ProtGNNError):
     """A run directory that is missing, damaged or made for something else."""
+
+
+class ScoreWarning(UserWarning):
+    """Scores that look better than they are, or that say nothing about a class."""

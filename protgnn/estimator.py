@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from protgnn.datasets.copies import copy_groups
 from protgnn.datasets.load import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
 from protgnn.datasets.new_input import conform, conform_network
-from protgnn.errors import DataError, ProtGNNError
+from protgnn.errors import DataError, ProtGNNError, ScoreWarning
 from protgnn.explain.explain_run import explain_run
 from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.checkpoint import TrainingState
@@ -32,6 +33,7 @@ from protgnn.training.recipe import Recipe, make_recipe, total_epochs
 from protgnn.training.resolve import as_model_input
 from protgnn.training.run import Run, load_model, read_rows
 from protgnn.training.run_folder import save_run
+from protgnn.training.scores import score, score_warnings
 from protgnn.training.train import SplitData, Trained, train
 
 __all__ = ["ProtGNNClassifier"]
@@ -96,6 +98,10 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             DataError: The graphs or labels cannot be learned from.
             ProtGNNError: A parameter or setting is wrong.
+
+        Warns:
+            ScoreWarning: A part has no example of a class, a class is never predicted on the validation graphs, or
+                their accuracy is not above that of always predicting one class.
         """
         recipe = self._recipe()
         module = self.encoder if isinstance(self.encoder, nn.Module) else None
@@ -105,6 +111,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             kept, held = labelled, self._validation(validation, labelled.schema)
         trained = self._train(SplitData(kept, held), recipe, module)
+        _warn(trained.scores)
         self.model_, self.history_ = trained.model, trained.state.rows
         self.run_ = Run(
             trained.recipe,
@@ -187,7 +194,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return found[0] if len(found) == 1 else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Compute the accuracy on labelled graphs.
+        """Compute the accuracy on labelled graphs; ``evaluate`` says more.
 
         Args:
             graphs: Graphs, nodes or pairs.
@@ -197,20 +204,47 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Raises:
             DataError: There are no labels, or ``y`` has numbers where ``classes_`` are names, or names for numbers.
         """
-        packed = _packed(graphs)
-        labels = self._own_labels(packed) if y is None else np.asarray(y)
         check_is_fitted(self, "model_")
+        packed = _packed(graphs, self.run_.schema)
+        return float(super().score(packed, self._labels(packed, y), sample_weight))
+
+    def evaluate(self, graphs: Any, y: Any = None) -> dict[str, Any]:
+        """Compute the scores that ``protgnn evaluate`` prints, on labelled graphs as in ``score``.
+
+        Returns:
+            ``accuracy``, ``majority_baseline``, ``balanced_accuracy``, ``roc_auc``, ``average_precision``, ``mcc``,
+            ``brier``, ``ece``, ``loss``, ``n``, ``per_class``, and 95 % ``intervals`` by the bootstrap.
+
+        Warns:
+            ScoreWarning: As in ``fit``, on these graphs.
+        """
+        check_is_fitted(self, "model_")
+        packed = _packed(graphs, self.run_.schema)
+        number = {value: place for place, value in enumerate(self.classes_.tolist())}
+        labels = self._labels(packed, y).tolist()
+        unknown = [value for value in labels if value not in number]
+        if unknown:
+            raise DataError(f"Expected labels among {', '.join(map(str, number))} (got {unknown[0]!r})")
+        truth = torch.tensor([number[value] for value in labels])
+        names, link = tuple(map(str, number)), 1 if packed.num_targets == 2 else None
+        logits = torch.from_numpy(self.predict_logits(packed))
+        found = score(logits, truth, names, link, with_intervals=True)
+        _warn(found)
+        return found
+
+    def _labels(self, packed: Labelled, y: Any) -> np.ndarray:
+        """A label for each graph, as in ``classes_``."""
+        labels = self._own_labels(packed) if y is None else np.asarray(y)
         if labels.size and _is_text(labels) != _is_text(self.classes_):
             known = ", ".join(map(str, self.classes_))
             raise DataError(
                 f"Expected labels as in `classes_`, {known} (got {labels.flat[0]!r}): leave `y` out to score on the "
                 "labels that came with the graphs"
             )
-        return float(super().score(packed, labels, sample_weight))
+        return labels
 
     def _own_labels(self, graphs: Labelled) -> np.ndarray:
         """The labels that came with the graphs, matched by name to the classes of the model."""
-        check_is_fitted(self, "model_")
         labelled = _conformed(_checked(graphs, training=False), self.run_.schema)
         if labelled.y is None:
             raise DataError("Expected labelled graphs to score on (got graphs without labels)")
@@ -244,6 +278,11 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         loaded.history_ = read_rows(Path(folder))
         loaded.classes_ = np.asarray(run.schema.class_names if run.labels is None else run.labels)
         return loaded
+
+
+def _warn(scores: dict[str, Any]) -> None:
+    for text in score_warnings(scores):
+        warnings.warn(text, ScoreWarning, stacklevel=3)
 
 
 def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:

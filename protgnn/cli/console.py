@@ -37,6 +37,12 @@ def say(text: str) -> None:
     print_error(f"note: {text}")
 
 
+def warn(texts: list[str]) -> None:
+    """Print what must not be missed, on standard error."""
+    for text in texts:
+        print_error(f"warning: {text}", style="bold")
+
+
 def print_error(text: str, style: str = "") -> None:
     """Print on standard error, in a style where that is a terminal."""
     err.print(cell(text, keep="\n"), soft_wrap=True, style=style if err.is_terminal else None)
@@ -107,16 +113,38 @@ def print_prototypes(run: Run) -> None:
     print_line(said, wrap=True)
 
 
+PER_CLASS = ("recall", "precision", "average_precision")
+SCORES = {
+    "accuracy": "accuracy",
+    "majority_baseline": "  always predicting {majority}",
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC AUC",
+    "average_precision": "average precision",
+    "mcc": "Matthews correlation",
+    "brier": "Brier score",
+    "ece": "calibration error (ECE)",
+    "loss": "loss",
+}
+"""Scores in the order and words in which they are printed."""
+
+
 def print_scores(scores: dict[str, Any], title: str) -> None:
     """Print the scores of one part of the data, or of data of the user's."""
-    shown = table("class", "n", "recall", "precision", padding=False)
+    from protgnn.training.scores import majority_baseline
+
+    print_line(f"{scores['n']} {title}", bold=True)
+    shown = table("class", "n", "recall", "precision", "average precision", padding=False)
     for name, figures in scores["per_class"].items():
-        rates = ["-" if figures[key] is None else f"{figures[key]:.3f}" for key in ("recall", "precision")]
+        rates = ["-" if figures.get(key) is None else f"{figures[key]:.3f}" for key in PER_CLASS]
         shown.add_row(cell(name), str(figures["n"]), *rates)
     print_table(shown)
-    print_line(f"accuracy {scores['accuracy']:.4f}  loss {scores['loss']:.4f}  on {scores['n']} {title}")
-    if scores.get("roc_auc") is not None:
-        print_line(f"ROC AUC {scores['roc_auc']:.4f}  average precision {scores['average_precision']:.4f}")
+    intervals, majority = scores.get("intervals", {}), majority_baseline(scores["per_class"])[0]
+    shown = table("score", "", "95% interval" if intervals else "", padding=False)
+    for key, said in SCORES.items():
+        if scores.get(key) is not None:
+            between = f"{intervals[key][0]:.3f} to {intervals[key][1]:.3f}" if key in intervals else ""
+            shown.add_row(cell(said.format(majority=majority)), f"{scores[key]:.4f}", between)
+    print_table(shown)
     if "median_similarity" in scores:
         similarity = scores["median_similarity"]
         print_line(f"median similarity to the nearest prototype of the predicted class {similarity:.2f}", wrap=True)

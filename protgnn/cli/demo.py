@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from protgnn.cli.console import held_out, print_line, print_prototypes, print_reasoning, print_scores
+from protgnn.cli.console import held_out, print_line, print_prototypes, print_reasoning, print_scores, warn
 from protgnn.cli.explain import explain_input
 from protgnn.cli.report import write_report
 from protgnn.cli.train import recipe_from_options, train_run
@@ -21,6 +21,8 @@ def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
 ) -> None:
     """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
+    from protgnn.training.scores import score_warnings
+
     # Enough epochs to be good, few enough to wait for.
     recipe = recipe_from_options("default", None, None, ["epochs=120"], None)
     _refuse_to_replace(out_folder, DATA)
@@ -28,6 +30,7 @@ def demo(
     columns = {"smiles": None, "label": None, "skip_bad": False}
     run = train_run(DATA, columns, recipe, out_folder, overwrite=True)
     print_scores(run.scores["test"], held_out(run))
+    warn(score_warnings(run.scores))
     print_line("\nWhat it learned: parts of training molecules, and what likeness to each is worth", bold=True)
     print_prototypes(run)
     print_line("\nHow it decides: paracetamol", bold=True)

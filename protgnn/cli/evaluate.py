@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from protgnn.cli.console import held_out, print_json, print_scores, say
+from protgnn.cli.console import held_out, print_json, print_scores, say, warn
 from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
 from protgnn.errors import ProtGNNError
 
@@ -30,6 +30,7 @@ def evaluate(
     from protgnn.explain.run_data import run_part
     from protgnn.training.resolve import noun
     from protgnn.training.run import load_model
+    from protgnn.training.scores import score_warnings
     from protgnn.training.train import evaluate as score_on
 
     model, made = load_model(run)
@@ -53,7 +54,8 @@ def evaluate(
         from protgnn.explain.certificate import certificates, summarise
 
         scores["certificate"] = summarise(certificates(model, graphs))
+    warn(warnings := score_warnings(scores))
     if as_json:
-        print_json(scores)
+        print_json({**scores, "warnings": warnings})
     else:
         print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else held_out(made))

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protgnn.cli.console import err, evidence_advice, held_out, print_error, print_json, print_line, print_scores, say
+from protgnn.cli.console import (
+    err,
+    evidence_advice,
+    held_out,
+    print_error,
+    print_json,
+    print_line,
+    print_scores,
+    say,
+    warn,
+)
 from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn, Words
 from protgnn.cli.signals import Stopped, stopped_by_signals
 from protgnn.errors import ProtGNNError
@@ -41,6 +51,8 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
+    from protgnn.training.scores import score_warnings
+
     made = recipe_from_options(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
     options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
     options |= {} if text is None else {"text": text}
@@ -49,8 +61,9 @@ def train(
     options |= {"words": words} if words else {}
     done = train_run(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
+    warn(warnings := score_warnings(scores))
     if as_json:
-        print_json(scores)
+        print_json({**scores, "warnings": warnings})
         return
     print_scores(scores["test"], held_out(done))
     if advice := evidence_advice(done.recipe, scores):
@@ -62,7 +75,8 @@ def recipe_from_options(
     name: str, encoder: str | None, seed: int | None, settings: list[str], config: Path | None
 ) -> Recipe:
     """The recipe that the options of a command describe: ``--set`` wins over ``--config``, and both over the name."""
-    from protgnn.training.recipe import make_recipe, parse_settings, read_config
+    from protgnn.training.recipe import make_recipe
+    from protgnn.training.settings import parse_settings, read_config
 
     values: dict[str, Any] = read_config(config) if config else {}
     values.update(parse_settings(settings))

@@ -21,14 +21,35 @@ class Costs:
     margin: float | None = None
 
 
-def objective(logits: Tensor, distance: Tensor, prototypes: Tensor, y: Tensor, classes: Tensor, costs: Costs) -> Tensor:
-    """Eq. 3 for logits ``[B, C]`` of squared distances ``[B, K]`` to prototypes ``[K, H]`` of classes ``[K]``."""
+def objective(
+    logits: Tensor,
+    distance: Tensor,
+    prototypes: Tensor,
+    y: Tensor,
+    classes: Tensor,
+    costs: Costs,
+    class_weight: Tensor | None = None,
+) -> Tensor:
+    """Eq. 3 for logits ``[B, C]`` of squared distances ``[B, K]`` to prototypes ``[K, H]`` of classes ``[K]``.
+
+    ``class_weight [C]``, ours, is how much a graph of each class counts in the cross-entropy.
+    """
     return (
-        cross_entropy(logits, y)
+        weighted_cross_entropy(logits, y, class_weight)
         + costs.cluster * cluster(distance, y, classes)
         + costs.separation * separation(distance, y, classes, costs.margin)
         + costs.diversity * diversity(prototypes, classes, costs.threshold)
     )
+
+
+def weighted_cross_entropy(logits: Tensor, y: Tensor, weight: Tensor | None) -> Tensor:
+    """Mean cross-entropy of logits ``[B, C]`` for classes ``[B]``, each times the weight ``[C]`` of its class.
+
+    Not divided by the weights of the batch: a batch without a rare graph must not count as if it had some.
+    """
+    if weight is None:
+        return cross_entropy(logits, y)
+    return (cross_entropy(logits, y, reduction="none") * weight.to(logits.device)[y]).mean()
 
 
 def cluster(distance: Tensor, y: Tensor, classes: Tensor) -> Tensor:

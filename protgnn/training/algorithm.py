@@ -121,7 +121,7 @@ def export(session: Session[ProtGNN], subgraphs: Batch) -> None:
     """Ours: exact prototypes and a refined last layer, from the anchored or from the projected state, whichever is
     better on the validation graphs (docs/decisions/0001); idle prototypes are dropped if asked to."""
     model, state, recipe = session.model.cpu().eval(), session.state, session.recipe
-    data = subgraphs.to("cpu"), session.train, session.valid, recipe.refine_steps
+    data = subgraphs.to("cpu"), session.train, session.valid, recipe.refine_steps, session.criterion
     chosen = end_with(model, state.best, *data)
     if not isinstance(model, ProtGNNPlus):  # whose projected state has learned nothing on evidence
         projected = end_with(model, state.learned, *data)
@@ -129,4 +129,4 @@ def export(session: Session[ProtGNN], subgraphs: Batch) -> None:
             chosen, state.best_epoch = projected, state.learned_epoch
     model.load_state_dict(chosen.weights)
     if recipe.prune:
-        state.sources = prune(model, session.valid, state.sources)
+        state.sources = prune(model, session.valid, state.sources, session.criterion)

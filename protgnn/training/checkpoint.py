@@ -17,10 +17,10 @@ from torch import Tensor
 
 from protgnn.errors import RunError
 from protgnn.io.atomic_files import csv_text, write_bytes, write_text
-from protgnn.training.selection import Quality
+from protgnn.training.selection import WORST, Quality
 
 STATE_FILE, LOG_FILE, TENSORBOARD = "state.safetensors", "log.csv", "tensorboard"
-STATE_VERSION = 4
+STATE_VERSION = 5
 SAVE_SECONDS = 1.0
 """The state is written at most this often, and at the end of a stage."""
 TENSORS = ("model", "average", "best", "learned", "optimizer")
@@ -32,8 +32,7 @@ class TrainingState:
 
     epoch: int = 0
     best_epoch: int = 0
-    best_accuracy: float = -1.0
-    best_loss: float = float("inf")
+    best_quality: Quality = WORST
     stage: str = "learn"  # then "anchored"
     stage_start: int = 0  # the epoch after which the stage began
     learned_epoch: int = 0  # of the best of the stage before
@@ -49,19 +48,14 @@ class TrainingState:
 
     def begin(self, stage: str) -> None:
         """Start the next stage: nothing of it has been seen yet, so anything is better."""
-        self.learned, self.learned_epoch, self.learned_accuracy = self.best, self.best_epoch, self.best_accuracy
+        self.learned, self.learned_epoch, self.learned_accuracy = self.best, self.best_epoch, self.best_quality.accuracy
         self.stage, self.stage_start, self.best_epoch = stage, self.epoch, self.epoch
-        self.best, self.best_accuracy, self.best_loss, self.optimizer = {}, -1.0, float("inf"), {}
-
-    @property
-    def best_quality(self) -> Quality:
-        """How good the best state of the stage is."""
-        return Quality(self.best_accuracy, -self.best_loss)
+        self.best, self.best_quality, self.optimizer = {}, WORST, {}
 
     def summary(self) -> str:
         """The last epoch in a few words, for a progress bar."""
         row = self.rows[-1]
-        best = f" (best {self.best_accuracy:.3f})" if self.best_accuracy >= 0 else ""  # none in the first epochs
+        best = f" (best {self.best_quality.accuracy:.3f})" if self.best_quality > WORST else ""  # none at first
         return f"loss {row['loss']:.3f}  accuracy {row['valid_accuracy']:.3f}{best}"
 
     def save(self, folder: Path) -> None:
@@ -93,6 +87,7 @@ class TrainingState:
                 raise RunError(f"{path} was written by another version: start again with --overwrite")
             if metadata["checksum"] != _checksum(metadata["state"], tensors):
                 raise ValueError("it was changed after it was written")
+            numbers["best_quality"] = Quality(*numbers["best_quality"])
             state = cls(**numbers)
         except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
             raise RunError(f"{path} is damaged ({error}): start again with --overwrite") from None

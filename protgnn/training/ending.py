@@ -13,7 +13,7 @@ from protgnn.model.classifier import ProtGNN
 from protgnn.training.checkpoint import copy_of
 from protgnn.training.evaluate import embeddings, similarities
 from protgnn.training.last_layer import refine
-from protgnn.training.selection import Quality, accuracy_of
+from protgnn.training.selection import DEFAULT_CRITERION, Criterion, Quality, accuracy_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,13 @@ class Ending:
 
 @torch.no_grad()
 def end_with(
-    model: ProtGNN, weights: dict[str, Tensor], subgraphs: Batch, train: Instances, valid: Instances, steps: int
+    model: ProtGNN,
+    weights: dict[str, Tensor],
+    subgraphs: Batch,
+    train: Instances,
+    valid: Instances,
+    steps: int,
+    criterion: Criterion = DEFAULT_CRITERION,
 ) -> Ending:
     """Give the model these weights, set prototypes to the embeddings of their subgraphs and refine the last layer.
 
@@ -46,7 +52,7 @@ def end_with(
         head.vectors.copy_(exact)
         similar = head.similarity(head.distances(h))
     with torch.enable_grad():
-        refined = refine(head.last.weight, similar, train.y, similarities(model, valid), valid.y, steps)
+        refined = refine(head.last.weight, similar, train.y, similarities(model, valid), valid.y, steps, criterion)
     head.last.weight.copy_(refined.weight)
     lost = 0.0 if before is None else before - accuracy_of(similar @ refined.weight.t(), train.y)
     return Ending(copy_of(model.state_dict()), refined.quality, lost)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
@@ -17,7 +15,6 @@ from protgnn.data.subgraph import cut
 from protgnn.model.classifier import GraphClassifier, ProtGNN, ProtGNNPlus
 from protgnn.model.evidence import Evidence
 from protgnn.model.mined import ProtGNNMined
-from protgnn.training.selection import accuracy_of
 
 EVALUATION_BATCH = 512
 EVALUATION_PARTS = 8192
@@ -150,39 +147,6 @@ def _alone(model: ProtGNNPlus, graphs: GraphSet, batch: Batch, evidence: Evidenc
         expected = model.head.similarity((h - model.head.vectors[prototype]).square().sum(1))
         error = max(error, float((expected - used[:, prototype]).abs().max()))
     return error, torch.cat(sizes)
-
-
-def score(logits: Tensor, y: Tensor, class_names: tuple[str, ...]) -> dict[str, Any]:
-    """Accuracy, cross-entropy, and per class its size, recall and precision; ``[G, C], [G]``."""
-    predicted = logits.argmax(1)
-    correct = predicted == y
-    per_class = {}
-    for number, name in enumerate(class_names):
-        own, said = y == number, predicted == number
-        per_class[name] = {
-            "n": int(own.sum()),
-            "recall": float(correct[own].float().mean()) if bool(own.any()) else None,
-            "precision": float(correct[said].float().mean()) if bool(said.any()) else None,
-        }
-    return {
-        "accuracy": accuracy_of(logits, y),
-        "loss": float(cross_entropy(logits, y)),
-        "n": len(y),
-        "per_class": per_class,
-    }
-
-
-def link_scores(logits: Tensor, y: Tensor) -> dict[str, float | None]:
-    """How well links are told from pairs without one, whatever the threshold; nothing where there is but one kind."""
-    from sklearn.metrics import average_precision_score, roc_auc_score
-
-    if bool((y == y[0]).all()):
-        return {"roc_auc": None, "average_precision": None}
-    margin = (logits[:, 1] - logits[:, 0]).numpy()
-    return {
-        "roc_auc": float(roc_auc_score(y.numpy(), margin)),
-        "average_precision": float(average_precision_score(y.numpy(), margin)),
-    }
 
 
 def familiarity(similar: Tensor) -> float:

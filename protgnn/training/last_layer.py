@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from protgnn.training.selection import Quality, quality_of
+from protgnn.training.selection import DEFAULT_CRITERION, Criterion, Quality
 
 REFINE_LR = 0.01
 """A weight moves by this in a step at the most, so 20 steps repair a little: docs/decisions/0006."""
@@ -22,7 +21,15 @@ class Refined:
     quality: Quality
 
 
-def refine(weight: Tensor, train: Tensor, train_y: Tensor, valid: Tensor, valid_y: Tensor, steps: int) -> Refined:
+def refine(
+    weight: Tensor,
+    train: Tensor,
+    train_y: Tensor,
+    valid: Tensor,
+    valid_y: Tensor,
+    steps: int,
+    criterion: Criterion = DEFAULT_CRITERION,
+) -> Refined:
     """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept.
 
     Args:
@@ -30,15 +37,16 @@ def refine(weight: Tensor, train: Tensor, train_y: Tensor, valid: Tensor, valid_
         train, train_y: similarities ``[G, K]`` and classes ``[G]`` of the training graphs.
         valid, valid_y: the same of the validation graphs.
         steps: how many steps to take.
+        criterion: what is minimised, and what is better.
     """
     weight = weight.detach().clone().requires_grad_()
     optimizer = torch.optim.Adam([weight], REFINE_LR)
-    best = Refined(weight.detach().clone(), quality_of(valid @ weight.detach().t(), valid_y))
+    best = Refined(weight.detach().clone(), criterion.quality(valid @ weight.detach().t(), valid_y))
     for _ in range(steps):
-        loss = cross_entropy(train @ weight.t(), train_y)
+        loss = criterion.loss(train @ weight.t(), train_y)
         (weight.grad,) = torch.autograd.grad(loss, weight)
         optimizer.step()
-        quality = quality_of(valid @ weight.detach().t(), valid_y)
+        quality = criterion.quality(valid @ weight.detach().t(), valid_y)
         if quality > best.quality:
             best = Refined(weight.detach().clone(), quality)
     return best

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from protgnn.data.batch import Batch
 from protgnn.data.parts import PartSet
@@ -82,7 +81,7 @@ class GuideLoss(WholeGraphLoss):
         """The loss and the logits of a step."""
         with self.session.fabric.autocast():
             logits: Tensor = self.session.model.guide(batch)
-        return cross_entropy(logits.float(), y), logits
+        return self.session.criterion.loss(logits.float(), y), logits
 
 
 def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str) -> None:
@@ -90,14 +89,15 @@ def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str) -> No
     model, state, y = session.model, session.state, session.train.y
     assert y is not None
     settle_norms(session, parts)
-    mined = mine(model, parts, y, session.recipe.mined_prototypes)
+    weight_of = session.criterion.class_weight
+    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of)
     sources = [
         {**source, "counts": bool(counts)} for source, counts in zip(mined.sources, mined.counts.tolist(), strict=True)
     ]
     place_prototypes(model, session.train, sources)
     found = model.compare(parts, model.embed_all(parts.graphs).detach().cpu(), model.unlike(parts))
     weight, base = torch.full((len(mined.rows),), 0.1), torch.zeros(len(model.head.base))
-    weight, base = fit_weights(found.value.detach(), y, mined.classes, weight, base, 300)
+    weight, base = fit_weights(found.value.detach(), y, mined.classes, weight, base, 300, weight_of)
     with torch.no_grad():
         model.head.last.weight.copy_(model.head.own_class_weights(weight.to(model.head.base.device)))
         model.head.base.copy_(base)
@@ -189,7 +189,7 @@ def _epoch(session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], s
         logits = head.logits_of(places.values(similar, head.counts.cpu()).to(h.device))
         y = session.train.y[chosen].to(h.device)
         session.optimizer.zero_grad(set_to_none=True)
-        loss = cross_entropy(logits, y) + L2 * head.last.weight.square().sum()
+        loss = session.criterion.loss(logits, y) + L2 * head.last.weight.square().sum()
         session.step(loss)
         head.constrain()
         total += float(loss.detach()) * len(chosen)

@@ -62,7 +62,7 @@ class Mined:
 
 
 @torch.no_grad()
-def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int) -> Mined:
+def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int, class_weight: Tensor | None = None) -> Mined:
     """Choose prototypes among the parts of the training graphs, with the encoder as it is.
 
     Args:
@@ -70,6 +70,7 @@ def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int) -> Mine
         parts: The candidate parts of the training graphs.
         y: Their classes ``[G]``.
         per_class: Prototypes of a class at the most.
+        class_weight: How much a graph of each class counts, ``[C]``; all the same without.
     """
     head, labels = model.eval().head, y.numpy()
     candidates = shortlist(parts, labels)
@@ -89,7 +90,7 @@ def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int) -> Mine
         np.tile(parts.look_key[candidates], 2),
         _larger(parts, candidates),
     )
-    chosen = select(pool, labels, len(head.base), per_class)
+    chosen = select(pool, labels, len(head.base), per_class, class_weight)
     chosen.sort(key=lambda pair: pair[1])
     rows = np.array([candidates[column % len(candidates)] for column, _ in chosen])
     classes = [label for _, label in chosen]
@@ -148,20 +149,23 @@ class CandidatePool:
     larger: dict[int, list[int]]
 
 
-def select(pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int) -> list[tuple[int, int]]:
+def select(
+    pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int, class_weight: Tensor | None = None
+) -> list[tuple[int, int]]:
     """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
     values, size = pool.values, pool.size
+    counts_for = _graph_weights(torch.from_numpy(y), class_weight)
     targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
     centred = values - values.mean(0)
     length = np.sqrt((centred**2).sum(0)) + 1e-6
     aucs = np.stack([[_auc(values[:, k], y == c) for k in range(values.shape[1])] for c in range(num_classes)])
-    shares = np.bincount(y, minlength=num_classes) / len(y)
+    shares = np.bincount(y, weights=counts_for, minlength=num_classes) / len(y)
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
     logits = base.expand(len(y), -1)
-    before = _log_loss(logits, targets)
+    before = _log_loss(logits, targets, counts_for)
     while len(chosen) < per_class * num_classes:
-        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy()
+        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy() * counts_for[:, None]
         agrees = (centred.T @ residual / length[:, None]).T / (residual.std(0)[:, None] + 1e-6)  # [C, 2 Q]
         agrees = agrees - SIZE_COST * np.minimum(size, LARGEST)
         agrees[aucs < LEAST_AUC] = -np.inf
@@ -181,9 +185,10 @@ def select(pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int)
         chosen.append((column, label))
         classes = torch.tensor([own for _, own in chosen])
         kept = columns[:, [one for one, _ in chosen]]
-        weight, base = fit_weights(kept, targets, classes, torch.cat([weight, torch.zeros(1)]), base)
+        start = torch.cat([weight, torch.zeros(1)])
+        weight, base = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
         logits = (kept * weight) @ torch.nn.functional.one_hot(classes, num_classes).float() + base
-        now = _log_loss(logits, targets)
+        now = _log_loss(logits, targets, counts_for)
         if not silent and before - now < LEAST_GAIN:
             chosen.pop()
             break
@@ -195,10 +200,17 @@ def select(pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int)
 
 
 def fit_weights(
-    values: Tensor, y: Tensor, classes: Tensor, weight: Tensor, base: Tensor, steps: int = FIT_STEPS
+    values: Tensor,
+    y: Tensor,
+    classes: Tensor,
+    weight: Tensor,
+    base: Tensor,
+    steps: int = FIT_STEPS,
+    class_weight: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Weights ``[K]``, not negative and in the own class alone, and bases ``[C]`` of a logistic model on values
-    ``[G, K]``, by L-BFGS from where they are."""
+    ``[G, K]``, by L-BFGS from where they are; a graph counts as much as the weight of its class ``[C]``."""
+    counts_for = _graph_weights(y, class_weight)
     scale = values.double().numpy().std(0) + 1e-3
     scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
     truth, kept = np.eye(len(base))[y.numpy()], values.shape[1]
@@ -208,8 +220,8 @@ def fit_weights(
         logits -= logits.max(1, keepdims=True)
         share = np.exp(logits)
         share /= share.sum(1, keepdims=True)
-        error = (share - truth) / len(truth)
-        value = -np.log((share * truth).sum(1) + 1e-12).mean() + L2 * (theta[:kept] ** 2).sum()
+        error = (share - truth) * counts_for[:, None] / len(truth)
+        value = -(np.log((share * truth).sum(1) + 1e-12) * counts_for).mean() + L2 * (theta[:kept] ** 2).sum()
         slope = (scaled * (error @ own.T)).sum(0) + 2 * L2 * theta[:kept]
         return float(value), np.concatenate([slope, error.sum(0)])
 
@@ -219,8 +231,14 @@ def fit_weights(
     return torch.from_numpy(theta[:kept] / scale).float(), torch.from_numpy(theta[kept:]).float()
 
 
-def _log_loss(logits: Tensor, y: Tensor) -> float:
-    return float(torch.nn.functional.cross_entropy(logits, y, reduction="sum"))
+def _graph_weights(y: Tensor, class_weight: Tensor | None) -> np.ndarray:
+    """How much each graph counts, ``[G]``."""
+    return np.ones(len(y)) if class_weight is None else class_weight.double()[y].numpy()
+
+
+def _log_loss(logits: Tensor, y: Tensor, counts_for: np.ndarray) -> float:
+    losses = torch.nn.functional.cross_entropy(logits, y, reduction="none")
+    return float(losses @ torch.from_numpy(counts_for).to(losses))
 
 
 def _auc(values: np.ndarray, own: np.ndarray) -> float:

@@ -13,41 +13,47 @@ from protgnn.data.network.instances import Instances
 from protgnn.model.classifier import ProtGNN
 from protgnn.model.prototype_layer import PrototypeHead
 from protgnn.training.evaluate import similarities
-from protgnn.training.selection import quality_of
+from protgnn.training.selection import DEFAULT_CRITERION, Criterion
 
 
-def prune(model: ProtGNN, valid: Instances, sources: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drop the prototypes that can go without lowering the validation accuracy; the sources of those that stay."""
+def prune(
+    model: ProtGNN, valid: Instances, sources: list[dict[str, Any]], criterion: Criterion = DEFAULT_CRITERION
+) -> list[dict[str, Any]]:
+    """Drop the prototypes that can go without a worse validation by the criterion; the sources of those that stay."""
     assert valid.y is not None
     if model.compares_evidence:  # the candidates that are proposed for one prototype may be taken by another
-        idle = idle_among(model.head, lambda kept: _similar_with(model, valid, kept), valid.y)
+        idle = idle_among(model.head, lambda kept: _similar_with(model, valid, kept), valid.y, criterion)
     else:
-        idle = idle_prototypes(model.head, similarities(model, valid), valid.y)
+        idle = idle_prototypes(model.head, similarities(model, valid), valid.y, criterion)
     kept = [number for number in range(len(model.head.classes)) if number not in idle]
     model.head.keep(torch.tensor(kept))
     return [sources[number] for number in kept]
 
 
-def idle_prototypes(head: PrototypeHead, valid: Tensor, y: Tensor) -> list[int]:
-    """Prototypes that can go, one after the other, without lowering the accuracy on similarities ``valid [G, K]``.
+def idle_prototypes(
+    head: PrototypeHead, valid: Tensor, y: Tensor, criterion: Criterion = DEFAULT_CRITERION
+) -> list[int]:
+    """Prototypes that can go, one after the other, without lowering the merit on similarities ``valid [G, K]``.
 
     Each class keeps one at least; of several that can go, the one whose going costs least in loss goes first.
     """
-    return idle_among(head, lambda kept: valid[:, kept], y)
+    return idle_among(head, lambda kept: valid[:, kept], y, criterion)
 
 
-def idle_among(head: PrototypeHead, similar: Callable[[list[int]], Tensor], y: Tensor) -> list[int]:
+def idle_among(
+    head: PrototypeHead, similar: Callable[[list[int]], Tensor], y: Tensor, criterion: Criterion = DEFAULT_CRITERION
+) -> list[int]:
     """The same where the similarities ``[G, K']`` of those that stay depend on which these are."""
     kept = list(range(len(head.classes)))
     weight = head.last.weight.detach()
-    floor = quality_of(similar(kept) @ weight.t(), y).accuracy
+    floor = criterion.quality(similar(kept) @ weight.t(), y).merit
     while True:
         classes = head.classes[kept].tolist()
         trials = []
         for place, number in enumerate(kept):
             rest = kept[:place] + kept[place + 1 :]
             if classes.count(classes[place]) > 1:
-                trials.append((*quality_of(similar(rest) @ weight[:, rest].t(), y), -number))
+                trials.append((*criterion.quality(similar(rest) @ weight[:, rest].t(), y)[:2], -number))
         if not trials or max(trials)[0] < floor:
             return [number for number in range(len(head.classes)) if number not in kept]
         kept.remove(-max(trials)[2])

@@ -7,19 +7,17 @@ stores what was settled.
 from __future__ import annotations
 
 import difflib
-import json
-import tomllib
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from protgnn.errors import ProtGNNError
-from protgnn.io.text import read_bytes
 from protgnn.model.evidence import EvidenceOptions
 from protgnn.model.norms import NormName
 from protgnn.model.readout import ReadoutName
 from protgnn.search.tree import SearchSettings
+from protgnn.training.class_weight import ClassWeight
+from protgnn.training.selection import SelectBy
 
 Auto = Literal["auto"]
 Count = Annotated[int, Field(ge=0)]
@@ -88,6 +86,12 @@ class Recipe(BaseModel):
     )
     diversity: float = knob(0.01, "weight λ3 of the diversity cost, Eq. 6", paper=0.01, ge=0)
     diversity_threshold: float = knob(0.3, "cosine s_max that prototypes of a class may have", paper=0.3, ge=-1, le=1)
+    class_weight: ClassWeight = knob(
+        "none",
+        "how much a graph of each class counts in the cross-entropy; none: as much as any other; balanced: every class "
+        "as much as any other; or a weight by class, rare=10 (others 1)",
+        paper="none",
+    )
 
     # evidence of ProtGNN+, Eq. 13 and 14
     warm_up: Count | Auto = knob(
@@ -143,11 +147,17 @@ class Recipe(BaseModel):
     prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
 
     # optimisation
+    select_by: SelectBy | Auto = knob(
+        "auto",
+        "the validation figure that is best in the epoch, and of the endings in the one, that is kept; auto: accuracy, "
+        "and balanced_accuracy where classes have weights",
+        paper="accuracy",
+    )
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
     patience: Count | Auto = knob(
         "auto",
-        "stop after so many epochs without a better validation accuracy in the mean over the window; 0: never; auto: "
-        "30 epochs, at least 1000 steps",
+        "stop after so many epochs without a better validation (see select_by) in the mean over the window; 0: never; "
+        "auto: 30 epochs, at least 1000 steps",
     )
     window: Count | Auto = knob(
         "auto",
@@ -310,26 +320,3 @@ def search_settings(recipe: Recipe) -> SearchSettings:
 def evidence_options(recipe: Recipe) -> EvidenceOptions:
     """How large candidates for evidence are, and how many are offered."""
     return EvidenceOptions(recipe.evidence_edges, recipe.evidence_beside)
-
-
-def parse_settings(settings: list[str]) -> dict[str, str]:
-    """``["epochs=40", "lr=0.01"]`` → ``{"epochs": "40", "lr": "0.01"}``."""
-    found = {}
-    for setting in settings:
-        key, equals, value = setting.partition("=")
-        if not equals or not key.strip() or not value.strip():
-            raise ProtGNNError(f"Expected --set key=value (got {setting!r})")
-        found[key.strip()] = value.strip()
-    return found
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """Recipe keys from a TOML or JSON file."""
-    try:
-        text = read_bytes(path).decode("utf-8")
-        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ProtGNNError(f"{path} is neither TOML nor JSON: {error}") from None
-    if not isinstance(values, dict):
-        raise ProtGNNError(f"Expected {path} to hold keys and values (got a {type(values).__name__})")
-    return values

@@ -11,8 +11,9 @@ from protgnn.data.schema import Schema
 from protgnn.datasets.policy import default_encoder
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.model.readout import READOUTS, targets_read
+from protgnn.training.class_weight import class_weights
 from protgnn.training.recipe import Auto, Recipe, largest_prototype, total_epochs
-from protgnn.training.selection import stage_window
+from protgnn.training.selection import Criterion, SelectBy, stage_window
 
 FEW_EDGES = 100_000
 """Directed edges up to which a step runs over a whole network; that takes about as long as a large sample."""
@@ -44,10 +45,11 @@ def resolve(recipe: Recipe, train: Instances, encoder: nn.Module | None = None) 
     layers = getattr(encoder, "num_layers", None)
     if isinstance(layers, int):
         changes["layers"] = layers
+    criterion_of(recipe, train)  # refuses weights of classes that are not there
     encoder_for_task = default_encoder(train.num_targets)
     if encoder_for_task is not None and "encoder" not in recipe.model_fields_set:
         changes["encoder"] = encoder_for_task
-    changes |= _sampling(recipe, train)
+    changes |= {"select_by": _select_by(recipe), **_sampling(recipe, train)}
     sized = recipe.model_copy(update=changes)
     graphs = len(train)
     patience = epochs_of_patience(sized, graphs)
@@ -67,6 +69,23 @@ def settled(value: int | Auto) -> int:
     if value == "auto":
         raise ValueError("Expected a settled recipe (got one with auto in it): resolve it first")
     return value
+
+
+def criterion_of(recipe: Recipe, train: Instances) -> Criterion:
+    """What a recipe minimises and selects by, given the training instances, whose classes may have weights.
+
+    Raises:
+        ProtGNNError: A weight is for a class that is not there.
+    """
+    assert train.y is not None
+    return Criterion(_select_by(recipe), class_weights(recipe.class_weight, train.y, train.schema.class_names))
+
+
+def _select_by(recipe: Recipe) -> SelectBy:
+    """Weights are for data in which accuracy says little."""
+    if recipe.select_by != "auto":
+        return recipe.select_by
+    return "accuracy" if recipe.class_weight == "none" else "balanced_accuracy"
 
 
 def graphs_per_step(recipe: Recipe, graphs: int) -> int:

@@ -97,6 +97,7 @@ class ClassScores(_Part):
     n: Number
     recall: Share | None
     precision: Share | None
+    average_precision: Share | None = None
 
 
 class PartScores(BaseModel):
@@ -108,6 +109,7 @@ class PartScores(BaseModel):
     loss: FiniteFloat
     n: Number
     per_class: dict[Name, ClassScores]
+    intervals: dict[Name, Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]] = {}
 
     @model_validator(mode="after")
     def _numbers(self) -> PartScores:

@@ -19,8 +19,8 @@ from protgnn.training.device import make_fabric
 from protgnn.training.ema import WeightAverage
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe
-from protgnn.training.resolve import settled
-from protgnn.training.selection import Quality, finished, quality_of, stage_window, window_mean
+from protgnn.training.resolve import criterion_of, settled
+from protgnn.training.selection import Quality, finished, log_row, stage_window, window_mean
 
 Model = TypeVar("Model", bound=GraphClassifier)
 
@@ -42,7 +42,7 @@ class Session(Generic[Model]):
         on_epoch: OnEpoch | None,
     ) -> None:
         self.model, self.recipe, self.state = model, recipe, state
-        self.train, self.valid = train.without_metadata(), valid
+        self.train, self.valid, self.criterion = train.without_metadata(), valid, criterion_of(recipe, train)
         self.fabric = make_fabric(recipe, folder, state.epoch)
         self.wrapped = self.fabric.setup_module(model)
         self.wrapped.mark_forward_method("embed")
@@ -97,9 +97,9 @@ class Session(Generic[Model]):
         """Validate, keep the state if it is the best of its stage, and put the epoch on record."""
         found, state = self.validate(), self.state
         check_finite(-found.minus_loss, f"The validation loss of epoch {state.epoch}", f"lr below {self.recipe.lr}")
-        row = {"loss": loss, "accuracy": accuracy, "valid_loss": -found.minus_loss, "valid_accuracy": found.accuracy}
-        self.recorder.log(state, row)
-        if (mean := window_mean(state.rows, self.window, state.stage_start)) is not None:
+        by = self.criterion.select_by
+        self.recorder.log(state, {"loss": loss, "accuracy": accuracy, **log_row(found, by)})
+        if (mean := window_mean(state.rows, self.window, state.stage_start, by)) is not None:
             self.keep_if_best(mean)
         if self.recorder.folder is not None and (self.recorder.due or self._finished()):
             state.model = copy_of(self.model.state_dict())
@@ -112,13 +112,13 @@ class Session(Generic[Model]):
         """How good the exported model is on the validation graphs; on whole graphs until prototypes are anchored."""
         assert self.valid.y is not None
         logits = predict_logits(self.exported, self.valid, self.device, whole=not self.anchored)
-        return quality_of(logits, self.valid.y)
+        return self.criterion.quality(logits, self.valid.y)
 
     def keep_if_best(self, found: Quality) -> None:
         """Keep the exported weights if nothing in this stage was better."""
         state = self.state
         if found > state.best_quality:
-            state.best_epoch, state.best_accuracy, state.best_loss = state.epoch, found.accuracy, -found.minus_loss
+            state.best_epoch, state.best_quality = state.epoch, found
             state.best = copy_of(self.exported.state_dict())
 
     def restore_best(self) -> None:

@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from protgnn.data.batch import Batch
 from protgnn.data.grow import cut_parts
@@ -102,7 +101,7 @@ class PlainLoss(WholeGraphLoss):
 
     def __call__(self, step: int, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
         logits: Tensor = self.session.model.head(self.session.embed(batch))
-        return cross_entropy(logits, y), logits
+        return self.session.criterion.loss(logits, y), logits
 
 
 class PrototypeLoss(WholeGraphLoss):
@@ -120,7 +119,8 @@ class PrototypeLoss(WholeGraphLoss):
         head = self.session.model.head
         distance = squared_distances(h, prototypes)
         logits = head.logits(distance)
-        return objective(logits, distance, prototypes, y, head.classes, self.costs), logits
+        weight = self.session.criterion.class_weight
+        return objective(logits, distance, prototypes, y, head.classes, self.costs, weight), logits
 
 
 class AnchoredLoss(PrototypeLoss):
@@ -184,7 +184,8 @@ class EvidenceLoss:
         of_part = squared_distances(h, prototypes)[taken.part.to(h.device)]  # [B, K, K]: every prototype, its evidence
         distance = of_part.diagonal(dim1=1, dim2=2)
         logits = model.head.logits(distance)
-        loss = objective(logits, distance, prototypes, y, model.head.classes, self.costs)
+        weight = session.criterion.class_weight
+        loss = objective(logits, distance, prototypes, y, model.head.classes, self.costs, weight)
         return loss + imitation(proposals, batch, found, recipe.evidence_budget, recipe.evidence_edges), logits
 
 

@@ -17,12 +17,13 @@ from protgnn.training.algorithm import fit
 from protgnn.training.build import build
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.device import check_device
-from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity, link_scores, score
+from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity
 from protgnn.training.prototype_cards import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import as_model_input, resolve
 from protgnn.training.run import Run
 from protgnn.training.run_folder import finish, training_in
+from protgnn.training.scores import score
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
         prototypes = describe_prototypes(model, parts.train, state.sources, learned.similar)
     scores: dict[str, Any] = {"train": _figures(model, parts.train, learned)}
     for name, part, outcome in zip(("valid", "test"), held_out, others, strict=False):
-        scores[name] = _figures(model, part, outcome, prototypes)
+        scores[name] = _figures(model, part, outcome, prototypes, with_intervals=name == "test")
     if others[0].similar is not None:
         scores["familiarity"] = familiarity(others[0].similar)
     if recipe.plus and state.stage_start:
@@ -130,9 +131,9 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
 def evaluate(
     model: GraphClassifier, graphs: Instances, schema: Schema, prototypes: Prototypes | None = None
 ) -> dict[str, Any]:
-    """Accuracy, loss, size and per-class figures of a model on labelled graphs, and how it keeps its promises."""
+    """The scores of a model on labelled graphs with their intervals, and how it keeps its promises."""
     graphs_outcome = assess(model, graphs, check_evidence=prototypes is not None)
-    return _figures(model, graphs, graphs_outcome, prototypes, schema)
+    return _figures(model, graphs, graphs_outcome, prototypes, schema, with_intervals=True)
 
 
 def _figures(
@@ -141,11 +142,11 @@ def _figures(
     outcome: Outcome,
     prototypes: Prototypes | None = None,
     schema: Schema | None = None,
+    with_intervals: bool = False,
 ) -> dict[str, Any]:
     assert graphs.y is not None
-    figures = score(outcome.logits, graphs.y, (schema or graphs.schema).class_names)
-    if graphs.num_targets == 2:
-        figures |= link_scores(outcome.logits, graphs.y)
+    names, link = (schema or graphs.schema).class_names, 1 if graphs.num_targets == 2 else None
+    figures = score(outcome.logits, graphs.y, names, link, with_intervals)
     if prototypes is not None and isinstance(model, ProtGNN):
         figures |= faithfulness(model, outcome, prototypes.subgraphs)
     return figures

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from protgnn.data.network.instances import Instances
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explain_run import explain_run
@@ -15,6 +17,7 @@ from protgnn.explain.unseen_elements import unseen_among
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.resolve import noun
 from protgnn.training.run import Run, read_rows
+from protgnn.training.scores import majority_baseline, score, score_warnings
 from protgnn.version import VERSION
 from protgnn.viz.curves import draw_curves
 from protgnn.viz.dispatch import draw_input, draw_prototype
@@ -114,7 +117,12 @@ def _about(run: Run, folder: Path) -> dict[str, Any]:
 def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]:
     """How good the model is on the graphs of the report, and how many of them it knows little about."""
     labelled = bool(reasons) and reasons[0].truth is not None
+    found = _scores(run, reasons) if labelled else None
+    cautions = [] if found is None else score_warnings({**run.scores, "test": found} if of_what == "test" else found)
     return {
+        "found": found,
+        "majority": None if found is None else majority_baseline(found["per_class"])[0],
+        "cautions": cautions if labelled else score_warnings(run.scores) if "valid" in run.scores else [],
         "own": labelled and of_what == "test",
         "graphs": len(reasons),
         "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",
@@ -122,9 +130,16 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
         "strange_words": sum(bool(why.unknown_words and why.unknown_words.is_strange) for why in reasons),
         "has_vocabulary": run.vocabulary is not None,
         "unfamiliar": sum(why.familiar is False for why in reasons),
-        "accuracy": sum(why.truth == why.predicted for why in reasons) / len(reasons) if labelled else None,
+        "accuracy": None if found is None else found["accuracy"],
         "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,
     }
+
+
+def _scores(run: Run, reasons: list[Reasoning]) -> dict[str, Any]:
+    """The scores of labelled graphs, with their intervals."""
+    logits, y = torch.tensor([why.logits for why in reasons]), torch.tensor([why.truth for why in reasons])
+    link = 1 if noun(run.recipe, run.schema) == "pair" else None
+    return score(logits, y, run.schema.class_names, link, with_intervals=True)
 
 
 def galleries(reasons: list[Reasoning]) -> list[Gallery]:

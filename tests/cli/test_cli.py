@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -74,9 +75,11 @@ def test_train_evaluate_predict(protgnn_command, molecules_csv, tmp_path):
     ended = protgnn_command("train", molecules_csv, "--encoder", "gcn", "--out", run, *TINY)
     assert ended.status == 0 and f"run: {run}" in ended.out and "accuracy" in ended.out
     scores = json.loads(protgnn_command("evaluate", run, "--json").out)
-    assert {"accuracy", "loss", "n", "per_class"} <= set(scores)
+    assert {"accuracy", "loss", "n", "per_class", "intervals", "warnings"} <= set(scores)
     assert scores["n"] == 9 and set(scores["per_class"]) == {"high", "low", "medium"}
-    assert f"accuracy {scores['accuracy']:.4f}" in ended.out
+    low, high = scores["intervals"]["accuracy"]
+    assert re.search(rf"accuracy +{scores['accuracy']:.4f} +{low:.3f} to {high:.3f}", ended.out)
+    assert re.search(rf"always predicting high +{3 / 9:.4f}", ended.out)
     everything = json.loads(protgnn_command("evaluate", run, molecules_csv, "--json").out)
     assert everything["n"] == 90
     out = tmp_path / "out.csv"

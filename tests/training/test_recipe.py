@@ -5,15 +5,9 @@ import json
 import pytest
 
 from protgnn.errors import ProtGNNError
-from protgnn.training.recipe import (
-    AUTO_BEFORE,
-    Recipe,
-    largest_prototype,
-    make_recipe,
-    parse_settings,
-    read_config,
-)
+from protgnn.training.recipe import AUTO_BEFORE, Recipe, largest_prototype, make_recipe
 from protgnn.training.resolve import epochs_of_patience, graphs_per_step
+from protgnn.training.settings import parse_settings, read_config
 
 
 def test_every_knob_says_what_it_means():

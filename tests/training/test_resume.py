@@ -36,6 +36,8 @@ PROTOTYPES = [
     "anchored_epochs=40",
     "refine_steps=20",
     "window=4",
+    "class_weight=low=3",
+    "select_by=roc_auc",
 ]
 PATIENCE_SECONDS = 120
 

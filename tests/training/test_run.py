@@ -15,6 +15,7 @@ from protgnn.training.checkpoint import TrainingState
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import Run, load_model, read_rows, read_run
 from protgnn.training.run_file import checked_run_file
+from protgnn.training.selection import Quality
 from protgnn.training.train import SplitData, train_in
 
 SEALED = ["run.json", "model.safetensors", "log.csv"]
@@ -150,7 +151,7 @@ def test_what_is_no_run_directory_is_refused(tmp_path):
 
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "empty"])
 def test_a_damaged_state_is_refused(tmp_path, damage):
-    state = TrainingState(epoch=3, best_epoch=2, best_accuracy=0.5, best_loss=1.0, rows=[{"epoch": 1.0}])
+    state = TrainingState(epoch=3, best_epoch=2, best_quality=Quality(0.5, -1.0, 0.5), rows=[{"epoch": 1.0}])
     state.model, state.best = {"weight": torch.ones(3)}, {"weight": torch.ones(3)}
     state.save(tmp_path)
     assert vars(TrainingState.load(tmp_path)).keys() == vars(state).keys()
@@ -192,7 +193,9 @@ def test_a_state_that_is_not_there_is_none(tmp_path):
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path):
-    state = TrainingState(epoch=3, best_epoch=2, best_accuracy=0.5, best_loss=1.0, rows=[{"epoch": 1.0, "loss": 0.1}])
+    state = TrainingState(
+        epoch=3, best_epoch=2, best_quality=Quality(0.5, -1.0, 0.5), rows=[{"epoch": 1.0, "loss": 0.1}]
+    )
     state.model, state.best = {"a.b": torch.randn(3)}, {"a.b": torch.randn(3)}
     state.optimizer = {"0/step": torch.tensor(4.0), "0/exp_avg": torch.randn(3)}
     state.save(tmp_path)

@@ -9,7 +9,7 @@ from protgnn.errors import ProtGNNError
 from protgnn.training.checkpoint import TrainingState
 from protgnn.training.recipe import make_recipe
 from protgnn.training.resolve import window_of
-from protgnn.training.selection import Quality, choose_ending, finished, window_mean
+from protgnn.training.selection import WORST, Criterion, Quality, choose_ending, finished, log_row, window_mean
 from protgnn.training.train import SplitData, Trained, train
 
 SMALL = {"hidden": 8, "epochs": 4, "head": "plain"}
@@ -67,8 +67,8 @@ def test_the_best_validation_epoch_is_kept_and_ties_go_to_the_lower_loss(parts):
 
 
 def test_a_tie_in_accuracy_is_broken_by_the_loss():
-    best = TrainingState(best_accuracy=0.8, best_loss=0.5).best_quality
-    assert Quality(0.9, -9.0) > best
+    best = Quality(0.8, -0.5)
+    assert Quality(0.9, -9.0) > best > WORST
     assert Quality(0.8, -0.4) > best
     assert not Quality(0.8, -0.5) > best
     assert not Quality(0.7, -0.1) > best
@@ -83,8 +83,9 @@ def test_a_stage_stops_after_its_epochs_or_when_patience_is_over():
 
 def test_the_mean_is_over_the_last_epochs_of_the_stage_alone():
     rows = [{"epoch": epoch, "valid_accuracy": epoch / 10, "valid_loss": float(epoch)} for epoch in range(1, 6)]
-    assert window_mean(rows, 2, stage_start=0) == pytest.approx((0.45, -4.5))
-    assert window_mean(rows, 2, stage_start=3) == pytest.approx((0.45, -4.5))
+    assert window_mean(rows, 2, stage_start=0) == pytest.approx((0.45, -4.5, 0.45))
+    assert window_mean(rows, 2, stage_start=3) == pytest.approx((0.45, -4.5, 0.45))
+    assert window_mean(rows, 2, stage_start=3, select_by="loss") == pytest.approx((-4.5, -4.5, 0.45))
     assert window_mean(rows, 2, stage_start=4) is None
     assert window_mean([], 1, stage_start=0) is None
 
@@ -120,14 +121,40 @@ def test_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, model
         merit[few[-1]["epoch"]] = round(accuracy, 9), -loss
     best = max(merit, key=lambda epoch: merit[epoch])
     assert state.best_epoch == best
-    assert (state.best_accuracy, -state.best_loss) == pytest.approx(merit[best])
+    assert state.best_quality[:2] == pytest.approx(merit[best])
 
 
 def test_nothing_is_called_the_best_before_there_is_a_window():
     state = TrainingState(rows=[{"epoch": 1, "loss": 0.5, "valid_loss": 0.5, "valid_accuracy": 0.8}])
     assert "best" not in state.summary() and window_mean(state.rows, 2, 0) is None
-    state.best_accuracy = 0.8
+    state.best_quality = Quality(0.8, -0.5, 0.8)
     assert state.summary().endswith("(best 0.800)")
+
+
+LOGITS = torch.tensor([[2.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.5, 0.0]])
+TRUTH = torch.tensor([0, 0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("select_by", "merit"), [("accuracy", 0.75), ("balanced_accuracy", 0.5), ("roc_auc", 1.0), ("loss", -0.3657)]
+)
+def test_a_state_may_be_chosen_by_what_rare_classes_count_in(select_by, merit):
+    found = Criterion(select_by).quality(LOGITS, TRUTH)
+    assert found.merit == pytest.approx(merit, abs=1e-4) and found.accuracy == 0.75
+    row = {"epoch": 1, **log_row(found, select_by)}
+    assert window_mean([row], 1, 0, select_by) == pytest.approx(found)
+
+
+def test_the_best_epoch_is_that_of_what_is_selected_by(parts):
+    settings = {**SMALL, "epochs": 12, "patience": 0, "lr": 0.02, "window": 1}
+    chosen = {}
+    for by in ("balanced_accuracy", "roc_auc", "loss"):
+        done = train(parts, make_recipe(**settings, select_by=by))
+        column, sign = f"valid_{by}", -1 if by == "loss" else 1
+        merit = {row["epoch"]: (round(sign * row[column], 9), -row["valid_loss"]) for row in done.state.rows}
+        chosen[by] = done.state.best_epoch
+        assert chosen[by] == max(merit, key=merit.__getitem__)
+    assert len(set(chosen.values())) > 1
 
 
 def test_the_window_is_200_steps_and_never_longer_than_half_a_stage_or_patience():

@@ -1,5 +1,6 @@
 """The report: one page that has everything in it and needs nothing else."""
 
+import json
 import re
 import shutil
 from html.parser import HTMLParser
@@ -169,6 +170,7 @@ def test_elements_that_no_training_molecule_contains_are_warned_of(protgnn_comma
     page = Page((tmp_path / "report.html").read_text())
     assert "1 of 3 contain elements that no training molecule contains: row 1" in page.words
     assert page.words.count("atom 2 is Xe") >= 2, "in its reasoning and in the list"
+    assert "This data has no example of class medium: its scores say nothing about it." in page.words
 
 
 def test_a_report_without_such_elements_does_not_speak_of_them(page):
@@ -177,6 +179,16 @@ def test_a_report_without_such_elements_does_not_speak_of_them(page):
 
 def test_recall_and_precision_are_called_so(page):
     assert "recall" in page.words and "precision" in page.words
+
+
+def test_it_has_the_scores_that_evaluate_prints(protgnn_command, prototype_run, page):
+    found = json.loads(protgnn_command("evaluate", prototype_run, "--json").out)
+    for key in ("accuracy", "balanced_accuracy", "roc_auc", "average_precision", "mcc", "brier"):
+        low, high = found["intervals"][key]
+        assert f"{low:.3f} to {high:.3f}" in page.words, key
+        assert f"{found[key]:.3f}" in page.words, key
+    assert "always predicting high would have" in page.words
+    assert found["warnings"] == [] and page.having(**{"class": "warning"}) == []
 
 
 def test_each_molecule_is_parsed_once(prototype_run):

@@ -20,7 +20,7 @@ from protgnn.datasets.readers.tu import read_tu
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.featurizers.smiles_limits import smiles_fault
 from protgnn.io.limits import LIMITS_VARIABLE
-from protgnn.training.recipe import read_config
+from protgnn.training.settings import read_config
 
 
 def few(monkeypatch: pytest.MonkeyPatch, setting: str) -> None:
