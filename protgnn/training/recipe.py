@@ -151,7 +151,6 @@ class Recipe(BaseModel):
         "auto",
         "the validation figure that is best in the epoch, and of the endings in the one, that is kept; auto: accuracy, "
         "and balanced_accuracy where classes have weights",
-        paper="accuracy",
     )
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
     patience: Count | Auto = knob(
