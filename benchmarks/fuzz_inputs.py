@@ -8,104 +8,49 @@ import random
 import shutil
 import zipfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import safetensors
 import safetensors.torch
 import torch
 
+from benchmarks.fuzz_damage import ODD, damaged, damaged_json, damaged_tensor
 from protgnn.cli.main import main
+from protgnn.training.checkpoint import STATE_FILE, state_checksum
 from protgnn.training.run import run_checksum
 
 Case = list[str]
 FEW = ["epochs=2", "hidden=8", "prototypes=1", "anchored_epochs=1", "search_iterations=2", "refine_steps=2"]
 SMALL = [part for setting in FEW for part in ("--set", setting)]
+MINED = ["--plus", "--set", "evidence=mined", "--set", "warm_up=2", *SMALL]
 PLAIN = ["--set", "epochs=1", "--set", "hidden=8", "--set", "layers=2", "--set", "head=plain"]
 
-PIECES = [
-    *(b",", b"\n", b"\t", b'"', b"[", b"]", b"{", b"}", b"(", b")", b"-", b"=", b"e9", b"NaN", b"null", b"\0", b"\xff"),
-    *(b"1e999", b"\\ud800", b"=cmd|' /C calc'!A0", b"\x1b[2J", b"<script>", b"%(99999)", b"[" * 3000, b"C(" * 1500),
-    *(b"9" * 5000, b"-1", b"99999999999999999999", b"0.5", b"\r", b"\xe2\x80\xae", b"C1" * 300),
-]
-ODD: list[Any] = [
-    *(None, True, -1, 0, 1, 2, 3.5, -0.0, 1e308, 10**30, 2**53, 2**31, -(2**63), float("nan"), float("inf"), ""),
-    *("a", "\x1b[31m", "<script>alert(1)</script>", "=1+1", "x" * 200_000, "\ud800", "../../etc/passwd", "/dev/zero"),
-    *([], [[]], [None], [-5], [0, 0], ["a"], {}, {"a": 1}, [1] * 5000, [[[[[[[[]]]]]]]], "C" * 60_000, "C" * 9_000),
-]
+
+@dataclass(frozen=True)
+class Trained:
+    """A run of the stock, the data that it is trained on, and whether it is there half trained as well."""
+
+    name: str
+    data: str
+    options: list[str]
+    unfinished: bool = False
 
 
-def damaged(content: bytes, chance: random.Random) -> bytes:
-    """A few blows: a byte changed, a piece put in, a stretch cut out or repeated, lines shuffled."""
-    found = bytearray(content)
-    for _ in range(chance.choice([1, 1, 2, 5])):
-        place = chance.randrange(len(found) + 1)
-        blow = chance.randrange(7)
-        if blow == 0:
-            found[place : place + 1] = bytes([chance.randrange(256)])
-        elif blow in (1, 2):
-            found[place : place + chance.choice([0, 1])] = chance.choice(PIECES)
-        elif blow == 3:
-            del found[place : place + chance.choice([1, 3, 20])]
-        elif blow == 4:
-            del found[place:]
-        elif blow == 5:
-            found[place:place] = found[place : place + chance.choice([5, 50, 500])] * chance.choice([1, 2, 100])
-        else:
-            lines = bytes(found).split(b"\n")
-            chance.shuffle(lines)
-            found = bytearray(b"\n".join(lines))
-    return bytes(found)
-
-
-def damaged_json(content: Any, chance: random.Random) -> Any:
-    """The content with one value, somewhere in it, replaced, removed or doubled."""
-    place, steps = content, 0
-    while True:
-        keys: list[Any] = list(place) if isinstance(place, dict) else list(range(len(place)))
-        if not keys:
-            return content
-        key, steps = chance.choice(keys), steps + 1
-        if isinstance(place[key], dict | list) and place[key] and chance.random() < 0.8:
-            place = place[key]
-            continue
-        blow = chance.randrange(5)
-        if blow == 0:
-            del place[key]
-        elif blow == 1 and isinstance(place, list):
-            place.append(place[key])
-        elif blow == 2 and isinstance(place, dict):
-            place[str(chance.choice(ODD))[:50]] = place[key]
-        elif blow == 3 and isinstance(place[key], int | float):
-            place[key] = place[key] + chance.choice([-1, 1, 0.5, 10**9])
-        else:
-            place[key] = chance.choice(ODD)
-        return content
-
-
-def damaged_tensor(value: torch.Tensor, chance: random.Random) -> torch.Tensor:
-    """A tensor of another shape, type or content."""
-    blow = chance.randrange(9)
-    if blow == 0:
-        return value[:-1].clone() if value.dim() else value[None].clone()
-    if blow == 1:
-        return value.to(chance.choice([torch.float64, torch.int64, torch.bool, torch.float16, torch.int8]))
-    if blow == 2:
-        return value.reshape(-1).clone()
-    if blow == 3:
-        return torch.zeros(0)
-    if blow == 4:
-        return value[None].clone()
-    if blow == 5:
-        return torch.cat([value.reshape(-1)] * 2)
-    found = value.clone()
-    if not found.numel():
-        return torch.zeros(3, 3)
-    flat = found.reshape(-1)
-    odd = [0, 1, -1, 7, 127] if not found.is_floating_point() else [float("nan"), float("inf"), 1e38, -1.0, 0.0]
-    with torch.no_grad():
-        flat[chance.randrange(len(flat))] = chance.choice(odd)
-    return found
+RUNS = (
+    Trained("molecules", "mols.csv", SMALL, unfinished=True),
+    Trained("plus", "mols.csv", ["--plus", *SMALL], unfinished=True),
+    Trained("mined", "mols.csv", MINED, unfinished=True),
+    Trained("plain", "mols.csv", PLAIN, unfinished=True),
+    Trained("graphs", "TU", SMALL),
+    Trained("mined graphs", "TU", MINED),
+    Trained("nodes", "network", ["--encoder", "gcn", *SMALL], unfinished=True),
+    Trained("sentences", "reviews.conllu", SMALL),
+    Trained("mined sentences", "reviews.conllu", MINED),
+)
 
 
 class Stock:
@@ -123,9 +68,12 @@ class Stock:
             "config": self._config,
             "run file": self._run_file,
             "run tensors": self._run_tensors,
+            "run log": self._run_log,
+            "state": self._state,
         }
         if self.has_sentences:
             self.kinds["conllu"] = self._conllu
+        self.trained = [run for run in RUNS if self.has_sentences or "sentences" not in run.name]
         self._make()
 
     def case(self, number: int, seed: int, work: Path) -> tuple[str, Case]:
@@ -152,19 +100,20 @@ class Stock:
         write_jsonl(read_csv(self.folder / "mols.csv").graphs, self.folder / "graphs.jsonl")
         self._make_tu()
         self._make_network()
-        runs = {"molecules": "mols.csv", "plus": "mols.csv", "plain": "mols.csv", "graphs": "TU", "nodes": "network"}
         if self.has_sentences:
             self._make_sentences()
-            runs["sentences"] = "reviews.conllu"
-        for name, data in runs.items():
-            more = ["--plus"] if name == "plus" else ["--encoder", "gcn"] if name == "nodes" else []
-            settings = PLAIN if name == "plain" else SMALL
-            try:
-                main(["train", str(self.folder / data), "--out", str(self.folder / "runs" / name), *more, *settings])
-            except SystemExit as end:
-                if end.code:
-                    raise RuntimeError(f"the undamaged {data} cannot be trained on") from None
-        self.runs = list(runs)
+        for run in self.trained:
+            self._train(run, "runs")
+            if run.unfinished:
+                with patch("protgnn.training.train.finish", side_effect=KeyboardInterrupt):
+                    self._train(run, "unfinished", status=130)
+
+    def _train(self, run: Trained, where: str, status: int = 0) -> None:
+        try:
+            main(["train", str(self.folder / run.data), "--out", str(self.folder / where / run.name), *run.options])
+        except SystemExit as end:
+            if (end.code or 0) != status:
+                raise RuntimeError(f"the undamaged {run.data} cannot be trained on") from None
 
     def _make_tu(self) -> None:
         folder = self.folder / "TU"
@@ -228,11 +177,16 @@ class Stock:
 
     def _csv(self, work: Path, chance: random.Random) -> Case:
         return self._asks(
-            chance.choice(["molecules", "plus", "plain"]), self._written("mols.csv", work, chance), work, chance
+            chance.choice(["molecules", "plus", "mined", "plain"]),
+            self._written("mols.csv", work, chance),
+            work,
+            chance,
         )
 
     def _conllu(self, work: Path, chance: random.Random) -> Case:
-        return self._asks("sentences", self._written("reviews.conllu", work, chance), work, chance)
+        return self._asks(
+            chance.choice(["sentences", "mined sentences"]), self._written("reviews.conllu", work, chance), work, chance
+        )
 
     def _jsonl(self, work: Path, chance: random.Random) -> Case:
         if chance.random() < 0.5:
@@ -247,7 +201,7 @@ class Stock:
     def _tu(self, work: Path, chance: random.Random) -> Case:
         shutil.copytree(self.folder / "TU", work / "TU")
         self._written("TU/" + chance.choice(sorted(path.name for path in (work / "TU").iterdir())), work, chance)
-        return self._asks("graphs", work / "TU", work, chance)
+        return self._asks(chance.choice(["graphs", "mined graphs"]), work / "TU", work, chance)
 
     def _network(self, work: Path, chance: random.Random) -> Case:
         shutil.copytree(self.folder / "network", work / "network")
@@ -301,15 +255,15 @@ class Stock:
         return ["train", str(self.folder / "mols.csv"), "--config", str(path), "--out", str(work / "run"), *PLAIN]
 
     def _run_file(self, work: Path, chance: random.Random) -> Case:
-        name, run = self._copy(work, chance)
+        made, run = self._copy(work, chance)
         content = json.loads((run / "run.json").read_text())
         for _ in range(chance.choice([1, 1, 2])):
             content = damaged_json(content, chance)
         self._seal(run, content)
-        return self._uses(name, run, work, chance)
+        return self._uses(made, run, work, chance)
 
     def _run_tensors(self, work: Path, chance: random.Random) -> Case:
-        name, run = self._copy(work, chance)
+        made, run = self._copy(work, chance)
         path = chance.choice(sorted(run.glob("*.safetensors")))
         tensors = safetensors.torch.load_file(path)
         key = chance.choice(sorted(tensors))
@@ -321,11 +275,36 @@ class Stock:
         content = json.loads((run / "run.json").read_text())
         content["files"] = {file: hashlib.sha256((run / file).read_bytes()).hexdigest() for file in content["files"]}
         self._seal(run, content)
-        return self._uses(name, run, work, chance)
+        return self._uses(made, run, work, chance)
 
-    def _copy(self, work: Path, chance: random.Random) -> tuple[str, Path]:
-        name = chance.choice(self.runs)
-        return name, Path(shutil.copytree(self.folder / "runs" / name, work / "copy"))
+    def _run_log(self, work: Path, chance: random.Random) -> Case:
+        _, run = self._copy(work, chance)
+        (run / "log.csv").write_bytes(damaged((run / "log.csv").read_bytes(), chance))
+        content = json.loads((run / "run.json").read_text())
+        content["files"]["log.csv"] = hashlib.sha256((run / "log.csv").read_bytes()).hexdigest()
+        self._seal(run, content)
+        return ["report", str(run), "-o", str(work / "report.html")]
+
+    def _state(self, work: Path, chance: random.Random) -> Case:
+        """Training that is to go on from a state that was damaged and sealed again."""
+        made = chance.choice([run for run in self.trained if run.unfinished])
+        run = Path(shutil.copytree(self.folder / "unfinished" / made.name, work / "copy"))
+        with safetensors.safe_open(run / STATE_FILE, "pt") as file:  # type: ignore[no-untyped-call]
+            numbers = json.loads(file.metadata()["state"])
+            tensors = {name: file.get_tensor(name) for name in list(file.keys())}
+        if chance.random() < 0.6:
+            numbers = damaged_json(numbers, chance)
+        else:
+            key = chance.choice(sorted(tensors))
+            tensors[key] = damaged_tensor(tensors[key], chance).contiguous()
+        text = json.dumps(numbers)
+        metadata = {"state": text, "checksum": state_checksum(text, tensors)}
+        (run / STATE_FILE).write_bytes(safetensors.torch.save(tensors, metadata))
+        return ["train", str(self.folder / made.data), "--out", str(run), "--resume", *made.options]
+
+    def _copy(self, work: Path, chance: random.Random) -> tuple[Trained, Path]:
+        made = chance.choice(self.trained)
+        return made, Path(shutil.copytree(self.folder / "runs" / made.name, work / "copy"))
 
     def _seal(self, run: Path, content: Any) -> None:
         if isinstance(content, dict):
@@ -333,10 +312,9 @@ class Stock:
             content["checksum"] = run_checksum(content)
         (run / "run.json").write_text(json.dumps(content), errors="surrogatepass")
 
-    def _uses(self, name: str, run: Path, work: Path, chance: random.Random) -> Case:
+    def _uses(self, made: Trained, run: Path, work: Path, chance: random.Random) -> Case:
         """A command on a run that was damaged and sealed again."""
-        data = {"graphs": "TU", "nodes": "network", "sentences": "reviews.conllu"}.get(name, "mols.csv")
-        new = str(self.folder / data)
+        new = str(self.folder / made.data)
         return chance.choice(
             [
                 ["predict", str(run), new],
@@ -345,6 +323,8 @@ class Stock:
                 ["explain", str(run), new],
                 ["evaluate", str(run)],
                 ["evaluate", str(run), new],
+                ["evaluate", str(run), "--json"],
+                ["explain", str(run), new, "--json"],
                 ["prototypes", str(run)],
                 ["prototypes", str(run), "--json"],
                 ["report", str(run), "-o", str(work / "report.html")],

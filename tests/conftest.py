@@ -120,6 +120,24 @@ def prototype_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory)
     return folder
 
 
+MINED = ["--plus"] + [
+    part
+    for setting in ("evidence=mined", "warm_up=2", "hidden=8", "anchored_epochs=1", "seed=1")
+    for part in ("--set", setting)
+]
+"""Options of a small ProtGNN+ with mined prototypes."""
+
+
+@pytest.fixture(scope="session")
+def mined_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a ProtGNN+ with mined prototypes; not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "mined"
+    with pytest.raises(SystemExit) as end:
+        main(["train", str(molecules_csv), "--out", str(folder), *MINED])
+    assert not end.value.code
+    return folder
+
+
 @pytest.fixture(scope="session")
 def parser_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A spaCy pipeline with a small parser of our own."""

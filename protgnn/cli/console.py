@@ -7,6 +7,7 @@ steer the terminal, and is never read as Rich's markup.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -49,8 +50,16 @@ def print_error(text: str, style: str = "") -> None:
 
 
 def print_json(content: Any) -> None:
-    """Print for programs: on standard output, and nothing else there."""
-    sys.stdout.write(json.dumps(content, indent=2, allow_nan=False) + "\n")
+    """Print for programs: on standard output, and nothing else there. What is no number is null, as JSON has no NaN."""
+    sys.stdout.write(json.dumps(_without_nan(content), indent=2, allow_nan=False) + "\n")
+
+
+def _without_nan(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _without_nan(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_without_nan(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
 
 
 def print_csv(text: str) -> None:

@@ -70,7 +70,7 @@ def mixed(values: np.ndarray) -> np.ndarray:
 def row_hashes(table: np.ndarray) -> np.ndarray:
     """One 64-bit number for each row of features, ``[N, F] → [N]``; features are rounded to 1/4096."""
     odd = mixed(np.arange(1, table.shape[1] + 1)) | np.uint64(1)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # what is too large for a whole number has some hash as well
         whole = np.rint(table * 4096.0).astype(np.int64).astype(np.uint64)
         return mixed((whole * odd).sum(1, dtype=np.uint64))
 

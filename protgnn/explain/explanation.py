@@ -19,7 +19,7 @@ from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.model.mined import HIGHEST, MinedHead
 from protgnn.search.tree import SearchSettings
-from protgnn.training.evaluate import evaluation_batches
+from protgnn.training.evaluate import check_outputs, evaluation_batches
 from protgnn.training.prototype_cards import Prototypes
 from protgnn.training.recipe import is_mined, search_settings
 from protgnn.training.run import Run
@@ -322,6 +322,7 @@ def explain(
         compared = compare(model, batch)
         marked |= {(graph + len(found), place): nodes for (graph, place), nodes in compared.evidence.items()}
         logits = head.logits_of(compared.value)
+        check_outputs(logits, len(found))
         sums = zip(compared.value.tolist(), logits.tolist(), logits.softmax(1).tolist(), strict=True)
         for graph, (values, logit, probability) in enumerate(sums):
             number = len(found)

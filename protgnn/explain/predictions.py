@@ -15,7 +15,7 @@ from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.io.tables import columns_by_line
 from protgnn.io.text import ending
 from protgnn.model.classifier import GraphClassifier, ProtGNN
-from protgnn.training.evaluate import predict_logits
+from protgnn.training.evaluate import check_outputs, predict_logits
 
 
 def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) -> list[dict[str, Any]]:
@@ -32,9 +32,10 @@ def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) 
             for why in explain(model, graphs, context)
         ]
     names, classes = graphs.names, graphs.schema.class_names
-    chances = predict_logits(model, graphs).softmax(1).tolist()
+    logits = predict_logits(model, graphs)
+    check_outputs(logits)
     rows = []
-    for number, chance in enumerate(chances):
+    for number, chance in enumerate(logits.softmax(1).tolist()):
         name = None if names is None else names[number]
         unknown = _unknown(unknown_words(name, context.vocabulary))
         rows.append(_row(number, lines, name, classes, tuple(chance)) | unknown)

@@ -47,6 +47,8 @@ def run_part(run: Run, part: Part, data: Dataset | NetworkDataset | None = None)
         ProtGNNError: See :func:`run_data`.
     """
     found: Instances = getattr(run_data(run) if data is None else data, part)
+    if not len(found):
+        raise RunError(f"The {part} part of this run is empty: name the data to use")
     if part == "train" and run.prototypes is not None:
         for number, card in enumerate(run.prototypes.cards):
             if card.graph >= len(found):

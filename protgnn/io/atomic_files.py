@@ -68,10 +68,16 @@ def _umask() -> int:
     return mask
 
 
+def is_unfinished(name: str) -> bool:
+    """Whether a file of that name is being written, or was when its process was killed."""
+    return name.startswith(".") and name.endswith(_UNFINISHED)
+
+
 def remove_unfinished(path: Path) -> None:
     """Remove what processes that were killed while writing this file have left beside it."""
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{_UNFINISHED}"):
-        left.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # a folder of that name is not ours
+            left.unlink(missing_ok=True)
 
 
 def write_text(path: Path, content: str) -> None:

@@ -303,7 +303,7 @@ def _mark(tensor: Tensor) -> int:
 def best_parts(similar: Tensor, parts: PartSet) -> Tensor:
     """Of each graph's parts the one with the highest similarity less its cost, the first of equals, ``[B, K]``."""
     cost = torch.from_numpy(parts.nodes).to(similar.dtype) * NODE_COST
-    merit = (similar.detach() - cost[:, None]).round(decimals=4)
+    merit = (similar.detach() - cost[:, None]).round(decimals=4).nan_to_num(nan=-torch.inf)  # NaN is told of later
     lengths = torch.from_numpy(np.diff(parts.ptr))
     top = torch.segment_reduce(merit, "max", lengths=lengths, axis=0)
     rows = torch.arange(len(merit), dtype=torch.float64)[:, None].expand_as(merit)

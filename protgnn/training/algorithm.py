@@ -22,6 +22,7 @@ import torch
 
 from protgnn.data.batch import Batch
 from protgnn.data.network.instances import Instances
+from protgnn.errors import RunError
 from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.checkpoint import OnEpoch, TrainingState
@@ -30,9 +31,10 @@ from protgnn.training.mined_algorithm import place_prototypes, train_mined
 from protgnn.training.prototype_subgraphs import cut_subgraphs, nearest_subgraphs, set_prototypes, start_on_graphs
 from protgnn.training.prune import prune
 from protgnn.training.recipe import Recipe, total_epochs
-from protgnn.training.resolve import learning_epochs, resolve, settled
-from protgnn.training.selection import choose_ending
+from protgnn.training.resolve import criterion_of, learning_epochs, resolve, settled
+from protgnn.training.selection import SelectBy, choose_ending
 from protgnn.training.session import Session
+from protgnn.training.state_file import check_rows, check_sources, check_tensors
 from protgnn.training.steps import PlainLoss, PrototypeLoss, anchored_loss, train_epoch
 
 
@@ -50,10 +52,8 @@ def fit(
     With a ``folder`` the state is kept there as training goes on; a ``state`` read from there continues it.
     """
     recipe, state = resolve(recipe, train), state or TrainingState()
-    if isinstance(model, ProtGNNMined) and state.sources:
-        place_prototypes(model, train, state.sources)  # as many as were mined
     if state.model:
-        model.load_state_dict(state.model)
+        restore(model, train, state, criterion_of(recipe, train).select_by)
     elif isinstance(model, ProtGNN) and not isinstance(model, ProtGNNMined) and recipe.prototypes_start == "graphs":
         start_on_graphs(model, train, recipe)  # line 1; ours
     session: Session[Any] = Session(model, train, valid, recipe, folder, state, on_epoch)
@@ -66,6 +66,25 @@ def fit(
             learn_plain(session)
     model.cpu().eval()
     return state
+
+
+def restore(model: GraphClassifier, train: Instances, state: TrainingState, select_by: SelectBy) -> None:
+    """Give a model the weights and prototypes of a stored state.
+
+    Raises:
+        RunError: The state is not that of such a model on such graphs.
+    """
+    try:
+        check_rows(state, select_by)
+        check_sources(state, train, model)
+        if state.sources:
+            cut_subgraphs(train, state.sources)
+        if isinstance(model, ProtGNNMined) and state.sources:
+            place_prototypes(model, train, state.sources)  # as many as were mined
+        check_tensors(state, model)
+    except (RunError, ValueError) as error:
+        raise RunError(f"The stored state does not fit this training ({error}): start again with --overwrite") from None
+    model.load_state_dict(state.model)
 
 
 def learn_plain(session: Session[PlainGNN]) -> None:

@@ -17,7 +17,9 @@ from torch import Tensor
 
 from protgnn.errors import RunError
 from protgnn.io.atomic_files import csv_text, write_bytes, write_text
+from protgnn.training.run_file import check_size
 from protgnn.training.selection import WORST, Quality
+from protgnn.training.state_file import check_numbers
 
 STATE_FILE, LOG_FILE, TENSORBOARD = "state.safetensors", "log.csv", "tensorboard"
 STATE_VERSION = 5
@@ -68,7 +70,7 @@ class TrainingState:
             for name, tensor in getattr(self, part).items()
         }
         text = json.dumps(numbers)
-        metadata = {"state": text, "checksum": _checksum(text, tensors)}
+        metadata = {"state": text, "checksum": state_checksum(text, tensors)}
         write_bytes(folder / STATE_FILE, safetensors.torch.save(tensors, metadata))
         write_text(folder / LOG_FILE, csv_text(self.rows))
 
@@ -78,6 +80,7 @@ class TrainingState:
         path = folder / STATE_FILE
         if not path.exists():
             return None
+        check_size(path.stat().st_size, str(path), "run_bytes")
         try:
             with safetensors.safe_open(path, "pt") as file:  # type: ignore[no-untyped-call]
                 metadata = file.metadata()
@@ -85,15 +88,18 @@ class TrainingState:
                 tensors = {name: file.get_tensor(name) for name in list(file.keys())}
             if numbers.pop("version") != STATE_VERSION:
                 raise RunError(f"{path} was written by another version: start again with --overwrite")
-            if metadata["checksum"] != _checksum(metadata["state"], tensors):
+            if metadata["checksum"] != state_checksum(metadata["state"], tensors):
                 raise ValueError("it was changed after it was written")
+            check_numbers(numbers)
             numbers["best_quality"] = Quality(*numbers["best_quality"])
             state = cls(**numbers)
-        except (OSError, ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
+            for key, tensor in tensors.items():
+                part, _, name = key.partition("/")
+                if part not in TENSORS:
+                    raise ValueError(f"it has an unknown tensor {key[:60]}")
+                getattr(state, part)[name] = tensor
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, safetensors.SafetensorError) as error:
             raise RunError(f"{path} is damaged ({error}): start again with --overwrite") from None
-        for key, tensor in tensors.items():
-            part, _, name = key.partition("/")
-            getattr(state, part)[name] = tensor
         return state
 
 
@@ -130,7 +136,8 @@ class Recorder:
             self.on_epoch(state)
 
 
-def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
+def state_checksum(text: str, tensors: dict[str, Tensor]) -> str:
+    """The checksum of a state: of its numbers as JSON and of its tensors."""
     mark = hashlib.sha256(text.encode())
     for name in sorted(tensors):
         tensor = tensors[name]

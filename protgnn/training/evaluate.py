@@ -12,6 +12,7 @@ from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.data.subgraph import cut
+from protgnn.errors import ProtGNNError
 from protgnn.model.classifier import GraphClassifier, ProtGNN, ProtGNNPlus
 from protgnn.model.evidence import Evidence
 from protgnn.model.mined import ProtGNNMined
@@ -20,6 +21,8 @@ EVALUATION_BATCH = 512
 EVALUATION_PARTS = 8192
 EVALUATION_NODES = 65_536
 UNFAMILIAR_SHARE = 0.01
+LARGEST_LOGIT = 1e30
+"""Beyond it sums and losses are no numbers any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +62,20 @@ def predict_logits(
     return torch.cat(parts)
 
 
+def check_outputs(logits: Tensor, first: int = 0) -> None:
+    """Refuse logits ``[B, C]`` that are no numbers; the graphs are numbered from ``first``.
+
+    Raises:
+        ProtGNNError: Weights and features are finite, and what is computed of them is not, or as good as not.
+    """
+    odd = (~(logits.abs() <= LARGEST_LOGIT)).any(1).nonzero().squeeze(1)
+    if len(odd):
+        raise ProtGNNError(
+            f"The model gives NaN or infinity for number {first + int(odd[0])}: its features, or the weights of the "
+            "model, are too large: check the features, or train again"
+        )
+
+
 @torch.no_grad()
 def embeddings(model: GraphClassifier, graphs: Instances) -> Tensor:
     """The embedding of every whole graph in evaluation mode, ``[G, H]``."""
@@ -76,6 +93,12 @@ def similarities(model: ProtGNN, graphs: Instances) -> Tensor:
 @torch.no_grad()
 def assess(model: GraphClassifier, graphs: Instances, check_evidence: bool = False) -> Outcome:
     """Run a model over graphs once; checking evidence is slow, as each piece of it is encoded alone."""
+    found = _assess(model, graphs, check_evidence)
+    check_outputs(found.logits)
+    return found
+
+
+def _assess(model: GraphClassifier, graphs: Instances, check_evidence: bool) -> Outcome:
     if not isinstance(model, ProtGNN):
         return Outcome(predict_logits(model, graphs))
     if check_evidence and isinstance(model, ProtGNNPlus):
@@ -163,7 +186,8 @@ def faithfulness(model: ProtGNN, outcome: Outcome, subgraphs: GraphSet) -> dict[
 
     ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
     largest difference between summed contributions and logits. ``median_similarity``: of the graphs to the nearest
-    prototype of the class they are predicted to be. ProtGNN+ has three more, see :func:`assess`.
+    prototype of the class they are predicted to be, among those whose class has prototypes; 0 where none has. ProtGNN+
+    has three more, see :func:`assess`.
     """
     assert outcome.similar is not None
     head, similar, logits = model.eval().head, outcome.similar, outcome.logits
@@ -171,9 +195,10 @@ def faithfulness(model: ProtGNN, outcome: Outcome, subgraphs: GraphSet) -> dict[
     summed = torch.stack([(similar * weight).sum(1) for weight in head.last.weight], 1)  # contributions, [G, C]
     summed = summed + head.logits_of(torch.zeros_like(similar[:1]))  # and the base, where there is one
     other = head.classes[None] != logits.argmax(1)[:, None]
+    nearest = similar.masked_fill(other, -torch.inf).max(1).values[~other.all(1)]
     return {
         "prototype_error": float((alone - head.vectors).abs().max()),
         "sum_error": float((summed - logits).abs().max()),
-        "median_similarity": float(similar.masked_fill(other, -torch.inf).max(1).values.median()),
+        "median_similarity": float(nearest.median()) if len(nearest) else 0.0,
         **outcome.evidence,
     }

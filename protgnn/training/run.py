@@ -224,7 +224,7 @@ def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphCla
         classes = None if run.prototypes is None else tensor([card.label for card in run.prototypes.cards])
         with torch.device("meta"):  # shapes alone: a recipe may ask for gigabytes that the weights do not have
             wanted = build(run.recipe, run.schema, encoder, classes).state_dict()
-        check_weights(weights, {name: value.shape for name, value in wanted.items()})
+        check_weights(weights, wanted)
         if classes is not None and weights["head.classes"].tolist() != classes.tolist():
             raise RunError("the prototypes are of other classes than run.json says")
         model = build(run.recipe, run.schema, encoder, classes)

@@ -6,6 +6,7 @@ checked for type and range, and against the others and the stored tensors, befor
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 import torch
@@ -27,7 +28,8 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Checksum = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _TAG = r"(\.[0-9a-f]{8})?"
 LOG_NAME = rf"log{_TAG}\.csv"
-FileName = Annotated[str, Field(pattern=rf"^((model|prototypes){_TAG}\.safetensors|{LOG_NAME})$")]
+FILE_NAME = rf"(model|prototypes){_TAG}\.safetensors|{LOG_NAME}"
+FileName = Annotated[str, Field(pattern=rf"^({FILE_NAME})$")]
 Option = Literal["smiles", "text", "label", "skip_bad", "task", "directed", "words"]
 Scale = list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]]
 
@@ -114,9 +116,18 @@ class PartScores(BaseModel):
     @model_validator(mode="after")
     def _numbers(self) -> PartScores:
         for key, value in (self.model_extra or {}).items():
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            if value is not None and (
+                isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value)
+            ):
                 raise ValueError(f"expected a number at {key[:40]} (got {str(value)[:40]!r})")
         return self
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
 
 
 class ScoresFile(BaseModel):
@@ -243,7 +254,8 @@ def checked_subgraphs(tensors: dict[str, Tensor], cards: list[CardFile], schema:
     ):
         if name in tensors:
             rows = len(x) if per_node else len(cards)
-            _expect(tensors[name].shape == (rows,) and not tensors[name].is_floating_point(), name)
+            _expect(tensors[name].shape == (rows,) and _whole_numbers(tensors[name]), name)
+            _expect(not per_node or bool((tensors[name] >= 0).all()), name)
     targets = tensors.get("targets")
     if targets is not None:
         _expect(targets.dtype == torch.int64 and targets.dim() == 2 and targets.shape[0] == len(cards), "targets")
@@ -263,6 +275,9 @@ def _expect(right: bool, what: str) -> None:
         raise ValueError(f"the tensor {what} does not fit the prototypes")
 
 
+_FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
 def _points(pointer: Tensor, parts: int, rows: int) -> bool:
     """Whether a pointer cuts ``rows`` rows into so many parts."""
     if pointer.dtype != torch.int64 or pointer.shape != (parts + 1,):
@@ -270,24 +285,33 @@ def _points(pointer: Tensor, parts: int, rows: int) -> bool:
     return int(pointer[0]) == 0 and int(pointer[-1]) == rows and bool((pointer.diff() >= 0).all())
 
 
-def check_weights(weights: dict[str, Tensor], shapes: dict[str, torch.Size]) -> None:
+def _whole_numbers(values: Tensor) -> bool:
+    return not (values.is_floating_point() or values.is_complex())
+
+
+def check_weights(weights: dict[str, Tensor], wanted: dict[str, Tensor]) -> None:
     """Refuse weights that are not those of the model, or no numbers.
 
     Args:
         weights: The stored tensors.
-        shapes: What the model of the recipe has.
+        wanted: What the model of the recipe has; shapes and types alone are looked at.
 
     Raises:
         RunError: A sentence on the first difference.
     """
-    missing, unknown = sorted(set(shapes) - set(weights)), sorted(set(weights) - set(shapes))
+    missing, unknown = sorted(set(wanted) - set(weights)), sorted(set(weights) - set(wanted))
     if missing or unknown:
         raise RunError(f"it has {'no ' + missing[0] if missing else 'an unknown tensor ' + unknown[0][:60]}")
     for name, weight in weights.items():
-        if weight.shape != shapes[name]:
-            raise RunError(f"{name} has shape {tuple(weight.shape)} and the recipe wants {tuple(shapes[name])}")
-        if weight.is_floating_point() and not bool(weight.isfinite().all()):
+        expected = wanted[name]
+        if weight.shape != expected.shape:
+            raise RunError(f"{name} has shape {tuple(weight.shape)} and the recipe wants {tuple(expected.shape)}")
+        if weight.dtype != expected.dtype and not (weight.dtype in _FLOATS and expected.is_floating_point()):
+            raise RunError(f"{name} has type {weight.dtype} and the recipe wants {expected.dtype}")
+        if expected.is_floating_point() and not bool(weight.to(expected.dtype).isfinite().all()):
             raise RunError(f"{name} holds NaN or infinity")
+        if name.endswith("running_var") and bool((weight < 0).any()):
+            raise RunError(f"{name} holds a variance below 0")
 
 
 def check_size(size: int, what: str, limit: str) -> None:

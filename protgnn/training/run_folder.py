@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +19,13 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.io.atomic_files import csv_text, remove_unfinished, write_bytes, write_json
+from protgnn.io.atomic_files import csv_text, is_unfinished, remove_unfinished, write_bytes, write_json
 from protgnn.io.lock import LOCK_FILE, locked
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
 from protgnn.training.recipe import Recipe
 from protgnn.training.run import RUN_FILE, Run, read_plain, read_run, run_checksum
-from protgnn.training.run_file import LOG_FILE, MODEL_FILE, PROTOTYPE_FILE, checked_run_file
+from protgnn.training.run_file import FILE_NAME, LOG_FILE, MODEL_FILE, PROTOTYPE_FILE, checked_run_file
 
 REPORT_FILE, REPLACEMENT = "report.html", ".replacement"
 Settle = Callable[[Recipe], Recipe]
@@ -33,14 +36,12 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
 
     A finished run that is there already stays whole until ``run.json`` is replaced, in one step.
     """
-    _refuse_link(folder / RUN_FILE)
     before = _named_files(folder)
     files: dict[str, str] = {}
     for name, content in ({} if model is None else _contents(run, model, state)).items():
         checksum = hashlib.sha256(content).hexdigest()
         stem, _, suffix = name.partition(".")
         stored = f"{stem}.{checksum[:8]}.{suffix}" if name in before else name
-        _refuse_link(folder / stored)
         write_bytes(folder / stored, content)
         files[stored] = checksum
     record = {**run.to_json(), "files": files}
@@ -76,6 +77,7 @@ def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingStat
     if folder.is_dir() and any(folder.iterdir()) and not (folder / RUN_FILE).exists():
         raise RunError(f"{folder} is not empty and not a run: choose another folder")
     with locked(folder):
+        _refuse_odd_entries(folder)
         unfinished = (folder / STATE_FILE).exists() and not _named_files(folder)
         if unfinished or (folder / REPLACEMENT).exists():
             raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
@@ -88,16 +90,30 @@ def _remove_reports(folder: Path) -> None:
     shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
 
 
-def _refuse_link(path: Path) -> None:
-    """Refuse to write through a link that somebody put into a run."""
-    if path.is_symlink():
-        raise RunError(f"{path} is a link, and only plain files inside a run are written: remove it")
+def _refuse_odd_entries(folder: Path) -> None:
+    """Refuse to write into a run where somebody put a link, a pipe or a folder in the place of a file, or a link in
+    the place of a folder: what is written would land elsewhere, or never end."""
+    for path in (folder, folder / REPLACEMENT):
+        for entry in path.iterdir() if path.is_dir() else ():
+            if entry.name in (REPLACEMENT, TENSORBOARD):
+                _refuse_odd(entry, stat.S_IFDIR)
+            elif entry.name in (RUN_FILE, STATE_FILE, REPORT_FILE) or re.fullmatch(FILE_NAME, entry.name):
+                _refuse_odd(entry, stat.S_IFREG)
+
+
+def _refuse_odd(path: Path, expected: int) -> None:
+    found = stat.S_IFMT(path.lstat().st_mode)
+    if found != expected:
+        kind = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(found, "no plain file")
+        raise RunError(f"{path} is {kind}, and only plain files inside a run are written: remove it")
 
 
 def report_path(folder: Path) -> Path:
     """Where the report of a run goes."""
-    _refuse_link(folder / REPORT_FILE)
-    return folder / REPORT_FILE
+    path = folder / REPORT_FILE
+    if os.path.lexists(path):
+        _refuse_odd(path, stat.S_IFREG)
+    return path
 
 
 @dataclass(frozen=True)
@@ -129,6 +145,8 @@ def training_in(
     """
     _refuse_other_folders(folder, resume, overwrite)
     with locked(folder):
+        _refuse_odd_entries(folder)
+        _sweep(folder)  # under the lock: what another process is writing is not left over
         begun = _resumed(folder, run, settle) if resume else None
         yield begun or _begun(folder, run)
 
@@ -154,11 +172,14 @@ def _refuse_other_folders(folder: Path, resume: bool, overwrite: bool) -> None:
         raise ProtGNNError(f"{folder} is a file: choose another --out")
     if (folder / RUN_FILE).exists() and not (resume or overwrite):
         raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
-    if resume or overwrite:
-        _sweep(folder)
-    others = [path.name for path in folder.iterdir() if path.name != LOCK_FILE] if taken else []
+    others = [path.name for path in folder.iterdir() if not _passing(path.name)] if taken else []
     if others and not (folder / RUN_FILE).exists():
         raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
+
+
+def _passing(name: str) -> bool:
+    """Whether a name is that of a lock or of a file that is being written."""
+    return name == LOCK_FILE or is_unfinished(name)
 
 
 def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:

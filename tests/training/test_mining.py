@@ -1,5 +1,6 @@
 """Mining prototypes and learning with them: what tells classes apart is found, resumed, stored and shown."""
 
+import copy
 import json
 
 import numpy as np
@@ -13,6 +14,7 @@ from protgnn.explain.explanation import RunContext, explain
 from protgnn.explain.metrics.looks import look_figures
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training import checkpoint
+from protgnn.training.evaluate import Outcome, faithfulness
 from protgnn.training.mining import CandidatePool, fit_weights, select
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import Run, load_model
@@ -138,3 +140,15 @@ def test_networks_are_refused():
 
     with pytest.raises(ProtGNNError, match="evidence=mined is for graphs"):
         train(SplitData(data.train, data.valid), make_recipe(**QUICK))
+
+
+def test_graphs_of_a_class_without_prototypes_have_no_nearest_one_of_it(trained):
+    model, subgraphs = trained.model, trained.prototypes.subgraphs
+    similar = torch.rand(4, len(model.head.classes))
+    model = copy.deepcopy(model)
+    model.head.classes = torch.zeros_like(model.head.classes)
+    for logits, expected in (
+        (torch.tensor([[0.0, 1.0]] * 4), 0.0),
+        (torch.tensor([[0.0, 1.0], [1.0, 0.0]] * 2), float(similar.max(1).values[1::2].median())),
+    ):
+        assert faithfulness(model, Outcome(logits, similar), subgraphs)["median_similarity"] == pytest.approx(expected)

@@ -149,9 +149,12 @@ def test_what_is_no_run_directory_is_refused(tmp_path):
         read_run(tmp_path)
 
 
+ROW = {"epoch": 1, "loss": 1.0, "accuracy": 0.5, "valid_loss": 1.0, "valid_accuracy": 0.5}
+
+
 @pytest.mark.parametrize("damage", ["flipped", "truncated", "empty"])
 def test_a_damaged_state_is_refused(tmp_path, damage):
-    state = TrainingState(epoch=3, best_epoch=2, best_quality=Quality(0.5, -1.0, 0.5), rows=[{"epoch": 1.0}])
+    state = TrainingState(epoch=1, best_epoch=1, best_quality=Quality(0.5, -1.0, 0.5), rows=[ROW])
     state.model, state.best = {"weight": torch.ones(3)}, {"weight": torch.ones(3)}
     state.save(tmp_path)
     assert vars(TrainingState.load(tmp_path)).keys() == vars(state).keys()
@@ -164,7 +167,7 @@ def test_a_damaged_state_is_refused(tmp_path, damage):
 
 
 def test_no_flipped_bit_of_a_state_goes_unnoticed(tmp_path):
-    state = TrainingState(epoch=3, rows=[{"epoch": 1.0}])
+    state = TrainingState(epoch=1, rows=[ROW])
     state.model, state.optimizer = {"weight": torch.ones(3)}, {"0/step": torch.tensor(4.0)}
     state.save(tmp_path)
     path = tmp_path / "state.safetensors"
@@ -193,9 +196,7 @@ def test_a_state_that_is_not_there_is_none(tmp_path):
 
 
 def test_a_state_is_read_as_it_was_written(tmp_path):
-    state = TrainingState(
-        epoch=3, best_epoch=2, best_quality=Quality(0.5, -1.0, 0.5), rows=[{"epoch": 1.0, "loss": 0.1}]
-    )
+    state = TrainingState(epoch=1, best_epoch=1, best_quality=Quality(0.5, -1.0, 0.5), rows=[ROW])
     state.model, state.best = {"a.b": torch.randn(3)}, {"a.b": torch.randn(3)}
     state.optimizer = {"0/step": torch.tensor(4.0), "0/exp_avg": torch.randn(3)}
     state.save(tmp_path)

@@ -25,6 +25,12 @@ def copy(prototype_run: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(prototype_run, tmp_path / "copy"))
 
 
+@pytest.fixture(params=["prototype_run", "mined_run"])
+def either(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A copy of a run with learned or with mined prototypes."""
+    return Path(shutil.copytree(request.getfixturevalue(request.param), tmp_path / "copy"))
+
+
 def sealed(folder: Path, change: Callable[[Content], object]) -> Path:
     """The run with its ``run.json`` changed and every checksum made to fit."""
     path = folder / "run.json"
@@ -37,8 +43,8 @@ def sealed(folder: Path, change: Callable[[Content], object]) -> Path:
     return folder
 
 
-def test_a_run_that_is_only_sealed_again_still_opens(copy):
-    load_model(sealed(copy, lambda content: None))
+def test_a_run_that_is_only_sealed_again_still_opens(either):
+    load_model(sealed(either, lambda content: None))
 
 
 def put(*path: Any, value: Any) -> Callable[[Content], None]:
@@ -55,9 +61,9 @@ WRONG = {
     "negative node": put(*CARD, "nodes", value=[-5]),
     "text as nodes": put(*CARD, "nodes", value=['"><script>alert(1)</script>']),
     "no nodes": put(*CARD, "nodes", value=[]),
-    "a node twice": put(*CARD, "nodes", 1, value=0),
+    "a node twice": lambda content: content["prototypes"][0]["nodes"].append(content["prototypes"][0]["nodes"][0]),
     "a fraction of a node": put(*CARD, "nodes", 0, value=0.5),
-    "another number of nodes": put(*CARD, "nodes", value=[0]),
+    "another number of nodes": lambda content: content["prototypes"][0]["nodes"].append(77),
     "a node beyond the molecule": put(*CARD, "nodes", 0, value=4000),
     "label as text": put(*CARD, "label", value="high"),
     "label out of range": put(*CARD, "label", value=3),
@@ -75,6 +81,7 @@ WRONG = {
     "scores as text": put("scores", value="good"),
     "accuracy above one": put("scores", "test", "accuracy", value=17),
     "accuracy as text": put("scores", "test", "accuracy", value="<b>1</b>"),
+    "a figure of hundreds of digits": put("scores", "test", "sum_error", value=10**400),
     "a figure as text": put("scores", "test", "sum_error", value="0"),
     "scores of an unknown class": put(
         "scores", "test", "per_class", "mud", value={"n": 1, "recall": 1, "precision": 1}
@@ -98,11 +105,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_field_that_cannot_be_is_refused_in_a_sentence(copy, what):
+def test_a_field_that_cannot_be_is_refused_in_a_sentence(either, what):
     with pytest.raises(RunError) as error:
-        load_model(sealed(copy, WRONG[what]))
+        load_model(sealed(either, WRONG[what]))
     message = str(error.value)
-    assert str(copy) in message and len(message) < 1000 and "\n" not in message
+    assert str(either) in message and len(message) < 1000 and "\n" not in message
 
 
 def rewritten(folder: Path, name: str, change: Callable[[dict[str, torch.Tensor]], object]) -> Path:
@@ -124,19 +131,55 @@ TENSORS: dict[str, Callable[[dict[str, torch.Tensor]], object]] = {
     "no edges": lambda t: t.pop("edge_index"),
     "an unknown tensor": lambda t: t.update(names=torch.zeros(1)),
     "attributes too few": lambda t: t.update(edge_attr=t["edge_attr"][1:]),
+    "a number below zero": lambda t: t.update(n_id=torch.full((len(t["x"]),), -1)),
+    "a degree below zero": lambda t: t.update(missing_degree=torch.full((len(t["x"]),), -1)),
+    "a mask of complex numbers": lambda t: t.update(node_mask=torch.ones(len(t["x"]), dtype=torch.complex64)),
 }
 
 
 @pytest.mark.parametrize("what", TENSORS)
-def test_subgraphs_that_cannot_be_are_refused_in_a_sentence(copy, what):
+def test_subgraphs_that_cannot_be_are_refused_in_a_sentence(either, what):
     with pytest.raises(RunError, match=r"run\.json is damaged"):
-        load_model(rewritten(copy, "prototypes.safetensors", TENSORS[what]))
+        load_model(rewritten(either, "prototypes.safetensors", TENSORS[what]))
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers_are_refused(copy, value):
-    with pytest.raises(RunError, match="holds NaN or infinity"):
-        load_model(rewritten(copy, "model.safetensors", lambda t: t["head.vectors"].fill_(value)))
+def no_numbers(value: float, dtype: torch.dtype = torch.float32) -> Callable[[dict[str, torch.Tensor]], object]:
+    return lambda t: t.update({"head.vectors": torch.full(t["head.vectors"].shape, value, dtype=dtype)})
+
+
+WEIGHTS: dict[str, tuple[Callable[[dict[str, torch.Tensor]], object], str]] = {
+    "NaN": (no_numbers(float("nan")), "holds NaN or infinity"),
+    "infinity": (no_numbers(float("inf")), "holds NaN or infinity"),
+    "infinity once it is narrowed": (no_numbers(1e300, torch.float64), "holds NaN or infinity"),
+    "whole numbers": (no_numbers(2, torch.int64), "has type torch.int64"),
+    "complex numbers": (no_numbers(2, torch.complex64), "has type torch.complex64"),
+    "another shape": (lambda t: t.update({"head.vectors": t["head.vectors"][1:]}), "has shape"),
+    "a variance below 0": (
+        lambda t: [value.fill_(-1) for name, value in t.items() if name.endswith("running_var")],
+        "holds a variance below 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WEIGHTS)
+def test_weights_that_cannot_be_are_refused(either, what):
+    change, message = WEIGHTS[what]
+    with pytest.raises(RunError, match=message):
+        load_model(rewritten(either, "model.safetensors", change))
+
+
+def test_weights_that_give_no_numbers_are_told_of_where_they_are_used(protgnn_command, either):
+    """Each is finite; what is computed of them is not."""
+    rewritten(either, "model.safetensors", lambda t: [v.fill_(1e38) for v in t.values() if v.is_floating_point()])
+    for command in (["predict", either, "CCO"], ["explain", either, "CCO"], ["evaluate", either], ["report", either]):
+        done = protgnn_command(*command)
+        assert done.status == 1 and "The model gives NaN or infinity for number 0" in done.err, command
+
+
+def test_a_figure_that_is_no_number_is_null_for_programs(protgnn_command, either):
+    rewritten(either, "prototypes.safetensors", lambda t: t["x"].fill_(3e38))
+    done = protgnn_command("evaluate", either, "--json")
+    assert done.status == 0 and json.loads(done.out)["prototype_error"] is None
 
 
 def test_prototypes_of_other_classes_than_their_cards_are_refused(copy):
@@ -184,6 +227,12 @@ def test_a_split_beyond_the_data_is_refused_in_a_sentence(protgnn_command, copy,
     assert done.status == 0 and "names more than the 90" in done.err, "it does without the data, and says so"
 
 
+def test_a_part_without_graphs_is_not_scored(protgnn_command, copy):
+    sealed(copy, put("split", "test", value=[]))
+    done = protgnn_command("evaluate", copy)
+    assert done.status == 1 and "The test part of this run is empty" in done.err
+
+
 def test_a_prototype_of_a_graph_that_is_not_there_is_refused_in_a_sentence(protgnn_command, copy):
     sealed(copy, put(*CARD, "graph", value=10**6))
     done = protgnn_command("explain", copy, "test")
@@ -200,14 +249,6 @@ def test_a_file_over_the_limit_is_not_read(copy, monkeypatch, name, limit):
     os.truncate(copy / name, 10**10)  # a sparse file, which takes no room
     with pytest.raises(RunError, match=f"{name}: 10000000000 bytes, and at most .* PROTGNN_LIMITS={limit}="):
         load_model(copy)
-
-
-def test_a_report_is_not_written_through_a_link(protgnn_command, copy, tmp_path):
-    victim = tmp_path / "victim.html"
-    victim.write_text("mine")
-    (copy / "report.html").symlink_to(victim)
-    done = protgnn_command("report", copy)
-    assert done.status == 1 and "is a link" in done.err and victim.read_text() == "mine"
 
 
 def test_a_finished_run_with_a_state_left_over_is_finished(copy, protgnn_command):
