@@ -7,7 +7,7 @@ TEST_PROCESSES ?= auto
 
 .PHONY: setup demo test test-slow fuzz lint docs docs-outputs build bench-latency bench-batching bench-plain \
 	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
-	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining clean
+	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 clean
 
 setup: $(READY)
 
@@ -54,6 +54,7 @@ fuzz: setup
 
 bench-batching: setup
 	$(BIN)/python -m benchmarks.batching
+	$(BIN)/python -m benchmarks.batching --data graph-sst2 --words contextual --rounds 3 --epochs 1
 
 bench-plain: setup
 	$(BIN)/python -m benchmarks.accuracy --data bbbp --heads plain
@@ -66,6 +67,10 @@ bench-accuracy: setup
 	$(BIN)/python -m benchmarks.accuracy --data bbbp mutag --heads plus --set evidence_edges=15 --name accuracy-15-edges
 	$(BIN)/python -m benchmarks.accuracy --data mutag --encoders gcn gin --heads plus --starts 2 --set evidence_edges=15 \
 		--name accuracy-15-edges
+
+# All 45 cells of the paper's Table 1; days on two cores, goes on where it was stopped.
+bench-table1: setup
+	$(BIN)/python -m benchmarks.table1
 
 bench-promises: setup
 	$(BIN)/python -m benchmarks.promises

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 import pytest
 
+from benchmarks import table1
 from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
 from benchmarks.outcome import RESULTS, table
-from benchmarks.runs import Figures, complete, digest_of, stored
+from benchmarks.runs import MODELS, Figures, Split, complete, digest_of, stored
 
 
 def _task(split: int, start: int = 0, head: str = "plain") -> Task:
@@ -95,3 +98,33 @@ def test_results_that_are_stored_keep_their_names() -> None:
     assert digest_of("gin", "plus", {"ending_window": "3"}) != "80405ab5"
     assert key_of(("mutag", "gin", "plus", 0, 0, "default", {})).endswith(" 738a66e3")
     assert key_of(("mutag", "gin", "plus", 0, 0, "paper", {})).endswith(" bb6582c3")
+
+
+def test_table_1_says_how_far_ours_is_from_the_papers_in_standard_errors() -> None:
+    tasks: list[Split] = [("mutag", "gcn", model, split, {}) for model in ("plain", "prototypes") for split in range(4)]
+    accuracies = (0.7, 0.8, 0.7, 0.8, 0.8, 0.8, 0.8, 0.8)
+    done = {
+        table1.key_of(task): {"accuracy": accuracy, "n": 100, "seconds": 1800.0}
+        for task, accuracy in zip(tasks, accuracies, strict=True)
+    }
+    unfinished: list[Split] = [*tasks, ("mutag", "gcn", "plus", 0, {})]
+    plain, prototypes = table1.rows_of(unfinished, done)
+    assert (plain["accuracy"], plain["paper"], plain["difference"], plain["splits"]) == (75.0, 73.3, 1.7, 4)
+    assert plain["standard_error"] == pytest.approx(100 * 0.05774 / 2, abs=0.01) and plain["in_errors"] == 0.6
+    assert prototypes["standard_error"] == pytest.approx(2.0, abs=0.02), "equal splits are no certainty"
+    told = table1.sentences([plain, prototypes], unfinished, done)
+    assert told[0].startswith("2 of 2 cells are at or above the paper's figure")
+    assert told[1] == "prototypes is at most 0.5 points below plain in 1 of 1 pairs"
+    assert told[-1] == "8 runs took 4.0 hours of one core; 1 are not done"
+
+
+def test_table_1_has_45_cells_and_keeps_words_and_splits_apart() -> None:
+    everything = argparse.Namespace(data=list(table1.PLANS), encoders=["gcn", "gin", "gat"], models=list(MODELS))
+    everything.splits, everything.set, everything.words = None, [], "contextual"
+    tasks = table1.tasks_of(everything)
+    with_paper = {task[:3] for task in tasks if table1.PLANS[task[0]].paper}
+    assert len(with_paper) == 45 and len({table1.key_of(task) for task in tasks}) == len(tasks)
+    everything.words = "static"
+    other = {table1.key_of(task) for task in table1.tasks_of(everything)}
+    same = {table1.key_of(task) for task in tasks} & other
+    assert same and not any(key.startswith("graph-") for key in same)
