@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TEST_PROCESSES ?= auto
 
-.PHONY: setup demo test test-slow fuzz lint docs docs-outputs build bench-latency bench-batching bench-plain \
+.PHONY: setup demo test test-slow fuzz bench-kills lint docs docs-outputs build bench-latency bench-batching bench-plain \
 	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
 	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 clean
 
@@ -51,6 +51,9 @@ bench-latency: setup
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz --count 10000
+
+bench-kills: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.kills
 
 bench-batching: setup
 	$(BIN)/python -m benchmarks.batching

@@ -68,9 +68,11 @@ def _umask() -> int:
     return mask
 
 
-def is_unfinished(name: str) -> bool:
-    """Whether a file of that name is being written, or was when its process was killed."""
-    return name.startswith(".") and name.endswith(_UNFINISHED)
+def unfinished_name(name: str) -> str | None:
+    """The name of the file that is being written, or was when its process was killed, under this other name."""
+    if name.startswith(".") and name.endswith(_UNFINISHED):
+        return name[1 : -len(_UNFINISHED)].rpartition(".")[0] or None
+    return None
 
 
 def remove_unfinished(path: Path) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.io.atomic_files import csv_text, is_unfinished, remove_unfinished, write_bytes, write_json
+from protgnn.io.atomic_files import csv_text, remove_unfinished, unfinished_name, write_bytes, write_json
 from protgnn.io.lock import LOCK_FILE, locked
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
@@ -48,8 +48,9 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
     write_json(folder / RUN_FILE, {**record, "checksum": run_checksum(record)})
     if model is not None:
         (folder / STATE_FILE).unlink(missing_ok=True)
-        for name in before - set(files):
-            (folder / name).unlink(missing_ok=True)
+        for path in folder.iterdir():  # of the run before, and of one that was killed before it was sealed
+            if re.fullmatch(FILE_NAME, path.name) and path.name not in files:
+                path.unlink(missing_ok=True)
 
 
 def _contents(run: Run, model: GraphClassifier, state: TrainingState | None) -> dict[str, bytes]:
@@ -179,7 +180,7 @@ def _refuse_other_folders(folder: Path, resume: bool, overwrite: bool) -> None:
 
 def _passing(name: str) -> bool:
     """Whether a name is that of a lock or of a file that is being written."""
-    return name == LOCK_FILE or is_unfinished(name)
+    return name == LOCK_FILE or unfinished_name(name) is not None
 
 
 def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:
@@ -229,8 +230,10 @@ def _same_split(one: Split | None, other: Split | None) -> bool:
 
 def _sweep(folder: Path) -> None:
     """Remove what a killed process was just writing."""
-    for name in (RUN_FILE, MODEL_FILE, PROTOTYPE_FILE, LOG_FILE, STATE_FILE):
-        remove_unfinished(folder / name)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        name = unfinished_name(path.name)
+        if name in (RUN_FILE, STATE_FILE, REPORT_FILE) or (name and re.fullmatch(FILE_NAME, name)):
+            remove_unfinished(path.with_name(name))
 
 
 def _tensors(graphs: GraphSet) -> dict[str, Tensor]:

@@ -118,3 +118,12 @@ def test_a_folder_named_as_an_unfinished_file_is_left_alone(protgnn_command, mol
 def test_a_run_of_mined_prototypes_replaces_another(protgnn_command, molecules_csv, copy):
     assert protgnn_command("train", molecules_csv, "--out", copy, *MINED, "--overwrite").status == 0
     assert protgnn_command("explain", copy, "CCO").status == 0
+
+
+def test_what_killed_processes_left_is_gone_after_the_next_training(protgnn_command, molecules_csv, copy):
+    left = (".report.html.x1.unfinished", ".model.0123abcd.safetensors.x1.unfinished", "model.0123abcd.safetensors")
+    for name in (*left, ".mine.x1.unfinished"):
+        (copy / name).write_text("left by a kill")
+    assert protgnn_command("train", molecules_csv, "--out", copy, *TINY, "--overwrite").status == 0
+    names = {path.name for path in copy.iterdir()}
+    assert not names & set(left) and ".mine.x1.unfinished" in names

@@ -1,19 +1,11 @@
 """The report in a real browser: it filters, searches, opens, and keeps to itself."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright import sync_api as playwright
 
 from protgnn.cli.main import main
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync"),
-)
+from tests.viz.browser import BROWSER, Visit
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: apt-get install chromium")
 
@@ -27,37 +19,9 @@ def report(prototype_run, tmp_path_factory) -> str:
     return path.as_uri()
 
 
-class Visit:
-    """A page, and everything it complained about or asked for."""
-
-    def __init__(self, context: "playwright.BrowserContext", address: str) -> None:
-        self.page = context.new_page()
-        self.complaints: list[str] = []
-        self.requests: list[str] = []
-        self.page.on("console", lambda message: self.complaints.append(message.text))
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: self.requests.append(request.url))
-        self.page.goto(address)
-
-    def shown(self, kind: str) -> int:
-        return self.page.locator(f'[data-kind="{kind}"]:visible').count()
-
-
-@pytest.fixture(scope="module")
-def context(tmp_path_factory) -> Iterator["playwright.BrowserContext"]:
-    os.environ.setdefault("PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS", "1")
-    with playwright.sync_playwright() as driver:
-        folder = tmp_path_factory.mktemp("browser")
-        opened = driver.chromium.launch_persistent_context(
-            folder, executable_path=BROWSER, headless=True, args=list(FLAGS), color_scheme="light"
-        )
-        yield opened
-        opened.close()
-
-
 @pytest.fixture
-def visit(context, report) -> Iterator[Visit]:
-    visit = Visit(context, report)
+def visit(browser_context, report) -> Iterator[Visit]:
+    visit = Visit(browser_context, report)
     yield visit
     visit.page.close()
     assert visit.complaints == [], "the console is not silent"
@@ -125,8 +89,8 @@ def test_pictures_are_drawn_in_the_colours_of_the_page(visit):
     assert inks and "none" not in inks
 
 
-def test_nothing_is_wider_than_a_telephone(context, report):
-    visit = Visit(context, report)
+def test_nothing_is_wider_than_a_telephone(browser_context, report):
+    visit = Visit(browser_context, report)
     visit.page.set_viewport_size({"width": 390, "height": 800})
     assert visit.page.evaluate("document.documentElement.scrollWidth") <= 390
     visit.page.close()
