@@ -21,6 +21,7 @@ from protgnn.datasets.readers.reader import Labels, OnSkip
 from protgnn.datasets.registry import named_networks, takes_words
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.run_data import PARTS, Part, run_data, run_part
+from protgnn.featurizers.words import stored_choice
 from protgnn.model.readout import targets_read
 from protgnn.training.resolve import as_model_input
 from protgnn.training.run import Run
@@ -118,7 +119,7 @@ def _of_network(
 
 def _of_dataset(run: Run, name: str, labels: Labels) -> Instances:
     """All of a dataset; its labels may be of something else than what the model was trained to tell."""
-    words = run.schema.featurizer if run.schema.kind == "sentence" and takes_words(name) else None
+    words = stored_choice(run.schema) if run.schema.kind == "sentence" and takes_words(name) else None
     data = load(name, task=_task(run) if name.lower() in named_networks() else None, words=words)
     found = data.instances if isinstance(data, NetworkDataset) else data.graphs
     known = set(found.schema.class_names) <= set(run.schema.class_names)

@@ -9,6 +9,7 @@ from protgnn.data.network.instances import Instances
 from protgnn.datasets.load import Dataset, load
 from protgnn.datasets.network_dataset import NetworkDataset
 from protgnn.errors import ProtGNNError, RunError
+from protgnn.featurizers.words import stored_choice
 from protgnn.training.resolve import as_model_input
 from protgnn.training.run import Run
 
@@ -24,7 +25,10 @@ def run_data(run: Run) -> Dataset | NetworkDataset:
     """
     if run.data is None:
         raise ProtGNNError("This run does not say what it was trained on: name the data to use")
-    data = load(run.data.source, **run.data.options)
+    options = dict(run.data.options)
+    if options.get("words") is not None:  # by the digest that the schema has: a run names no folder and fetches nothing
+        options["words"] = stored_choice(run.schema)
+    data = load(run.data.source, **options)
     if data.fingerprint() != run.data.fingerprint:
         raise ProtGNNError(f"{run.data.source} has changed since the run was trained: name the data to use")
     if run.split is not None:

@@ -32,6 +32,7 @@ _PACKAGED = {
     TOKENIZER_FILE: "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 }
 _FILES = (CONFIG_FILE, TOKENIZER_FILE, WEIGHTS_FILE)
+_DIGEST = re.compile(r"[0-9a-f]{16}")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 
 
@@ -77,7 +78,7 @@ def folder_of_digest(digest: str) -> Path:
         DataError: None of them is it.
     """
     named = os.environ.get(WORDS_VARIABLE)
-    remembered = _remembered(digest)
+    remembered = _remembered(digest) if _DIGEST.fullmatch(digest) else None  # it is looked up as a file's name
     for folder in (packaged_folder(), Path(named).expanduser() if named else None, remembered):
         if folder is not None and all((folder / name).is_file() for name in _FILES) and digest_of(folder) == digest:
             return folder

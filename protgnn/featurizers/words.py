@@ -48,10 +48,21 @@ def choose_words(choice: str | None = None) -> WordFeatures:
     return contextual_words(chosen_folder(choice))
 
 
+def stored_choice(schema: Schema) -> str:
+    """The words of a schema as a choice; a schema may come from a stranger, and names no folder and fetches nothing.
+
+    Raises:
+        DataError: It names something else than words.
+    """
+    if not schema.featurizer.startswith("sentence:"):
+        raise DataError(f"its schema names no words (got {schema.featurizer[:60]!r})")
+    return schema.featurizer
+
+
 def words_of(schema: Schema, source: str) -> WordFeatures:
     """The words that a model of that schema was trained with; ``source`` is what a message calls its new input."""
     try:
-        return choose_words(schema.featurizer)
+        return choose_words(stored_choice(schema))
     except DataError as error:
         raise DataError(f"{source}: this model was trained on other words than there are here: {error}") from None
 
