@@ -26,11 +26,11 @@ Accuracy = Annotated[float, Field(ge=-1, le=1)]
 STAGES = {PlainGNN: ("learn",), ProtGNNMined: ("learn", "mined-1", "mined-2"), ProtGNN: ("learn", "anchored")}
 
 
-class _Part(BaseModel):
+class _StatePart(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class SourceFile(_Part):
+class SourceFile(_StatePart):
     """Where the subgraph of a prototype comes from."""
 
     graph: Number
@@ -40,7 +40,7 @@ class SourceFile(_Part):
     distance: float = 0.0
 
 
-class StateFile(_Part):
+class StateFile(_StatePart):
     """The numbers of :class:`~protgnn.training.checkpoint.TrainingState`."""
 
     epoch: Number
