@@ -23,7 +23,7 @@ from protgnn.data.validate import check
 from protgnn.datasets.copies import copy_groups
 from protgnn.datasets.load import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
-from protgnn.datasets.new_input import conform, conform_network
+from protgnn.datasets.new_input import as_model_smiles, conform, conform_network
 from protgnn.errors import DataError, ProtGNNError, ScoreWarning
 from protgnn.explain.explain_run import explain_run
 from protgnn.featurizers.molecule import from_smiles
@@ -154,7 +154,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
 
     def _validation(self, graphs: Any, schema: Schema) -> Labelled:
-        held = _conformed(_checked(_packed(graphs), training=False), schema)
+        held = _conformed(_checked(_packed(graphs, schema), training=False), schema)
         if held.y is None:
             raise DataError("Expected labelled validation graphs (got graphs without labels)")
         return held
@@ -286,7 +286,7 @@ def _warn(scores: dict[str, Any]) -> None:
 
 
 def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:
-    """Graphs of any kind as a set; texts are SMILES, and for a model of sentences such."""
+    """Graphs of any kind as a set, as a model of the schema takes them; texts are SMILES or, for it, sentences."""
     if isinstance(graphs, GraphSet | NetworkInstances):
         return graphs
     if isinstance(graphs, Dataset | NetworkDataset):
@@ -294,8 +294,9 @@ def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:
     if isinstance(graphs, str):
         graphs = [graphs]
     if isinstance(graphs, Sequence | np.ndarray) and len(graphs) and all(isinstance(graph, str) for graph in graphs):
-        of_sentences = schema is not None and schema.kind == "sentence"
-        return _sentences(list(graphs), schema) if schema and of_sentences else from_smiles(list(graphs))
+        if schema is not None and schema.kind == "sentence":
+            return _sentences(list(graphs), schema)
+        return from_smiles([graph if schema is None else as_model_smiles(graph, schema) for graph in graphs])
     if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
         return GraphSet.concatenate(list(graphs))
     return GraphSet.from_pyg(graphs)

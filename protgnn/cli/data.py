@@ -7,7 +7,21 @@ from typing import Annotated, Any
 import typer
 
 from protgnn.cli.console import cell, print_json, print_line, print_table, short, table
-from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn, Words
+from protgnn.cli.options import (
+    Bins,
+    Dedupe,
+    Directed,
+    Json,
+    Label,
+    SkipBad,
+    Smiles,
+    Standardise,
+    Task,
+    TextColumn,
+    Threshold,
+    Words,
+)
+from protgnn.cli.preflight import check_data
 
 data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
 
@@ -36,7 +50,8 @@ def data_list(as_json: Json = False) -> None:
         f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.",
         "What is not here: read from the folder that PROTGNN_DATA names, or (not benzene, graph-…) downloaded.",
         "Any other TUDataset or MoleculeNet name: downloaded where there is a network.",
-        "Your own: a CSV of SMILES or sentences, a CoNLL-U file, a JSONL file of graphs, or a TU folder, by its path;",
+        "Your own, by its path: a table of SMILES or sentences (CSV, TSV, Excel), an SDF, a .smi, CoNLL-U "
+        "or JSONL file, or a TU folder;",
         "a network as a folder with nodes.csv and edges.csv, or as a saved PyG Data (.pt, .safetensors).",
     ):
         print_line(line, wrap=True)
@@ -52,13 +67,30 @@ def data_show(
     task: Task = None,
     directed: Directed = False,
     words: Words = None,
+    threshold: Threshold = None,
+    bins: Bins = None,
+    standardise: Standardise = False,
+    dedupe: Dedupe = False,
     as_json: Json = False,
 ) -> None:
     """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
+    check_data(name, smiles, text, label)
     from protgnn.datasets.load import load
 
-    columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "words": words}
-    data = load(name, **columns, skip_bad=skip_bad, task=task, directed=directed)
+    data = load(
+        name,
+        smiles=smiles,
+        text=text,
+        label=label,
+        skip_bad=skip_bad,
+        task=task,
+        directed=directed,
+        threshold=threshold,
+        bins=bins,
+        standardise=standardise,
+        dedupe=dedupe,
+        words=words,
+    )
     figures = data.statistics()
     if as_json:
         described = {"name": data.name, "description": data.description, "origin": data.origin}

@@ -43,7 +43,8 @@ def demo(
 
 def _refuse_to_replace(folder: Path, source: str) -> None:
     """The demo may replace an earlier demo, not somebody's work."""
-    from protgnn.training.run import RUN_FILE, read_run
+    from protgnn.training.folder_checks import RUN_FILE
+    from protgnn.training.run import read_run
 
     if (folder / RUN_FILE).exists():
         data = read_run(folder).data

@@ -8,6 +8,7 @@ import typer
 
 from protgnn.cli.console import held_out, print_json, print_scores, say, warn
 from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
+from protgnn.cli.preflight import check_data, check_run
 from protgnn.errors import ProtGNNError
 
 
@@ -26,6 +27,9 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Score a run on its test part or on other data.  Example: protgnn evaluate runs/solubility --json"""
+    check_run(run)
+    if data is not None:
+        check_data(data, smiles, text, label, to_learn=False)
     from protgnn.explain.resolve_input import is_run_data, resolve_input
     from protgnn.explain.run_data import run_part
     from protgnn.training.resolve import noun

@@ -10,6 +10,7 @@ import typer
 
 from protgnn.cli.console import print_error, print_json, print_prototypes, print_reasoning, prototype_rows, say
 from protgnn.cli.options import EvidenceSource, Json, RunFolder, SkipBad, Smiles, TextColumn
+from protgnn.cli.preflight import check_input
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
+    check_input(run, source, smiles, text)
     from protgnn.viz.save import check_suffix
     from protgnn.viz.theme import theme_of
 

@@ -9,9 +9,17 @@ import typer
 
 EvidenceSource = Literal["model", "search"]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
-Smiles = Annotated[str | None, typer.Option(help="CSV column with the SMILES.")]
-TextColumn = Annotated[str | None, typer.Option("--text", help="CSV column with the sentences.")]
-Label = Annotated[str | None, typer.Option(help="CSV column, or comment of a CoNLL-U file, with the class.")]
+Smiles = Annotated[str | None, typer.Option(help="Column with the SMILES.")]
+TextColumn = Annotated[str | None, typer.Option("--text", help="Column with the sentences.")]
+Label = Annotated[str | None, typer.Option(help="Column, or comment of a CoNLL-U file, with the class.")]
+Threshold = Annotated[str | None, typer.Option(help="Cut measured values into two classes, below this and not.")]
+Bins = Annotated[
+    str | None, typer.Option(help='Cut measured values into so many classes of about equal size, or at "1,2.5".')
+]
+Standardise = Annotated[bool, typer.Option("--standardise", help="Take salts and charges off molecules.")]
+Dedupe = Annotated[
+    bool, typer.Option("--dedupe", help="Count each molecule once; leave out those whose rows disagree on the label.")
+]
 Task = Annotated[
     Literal["nodes", "links"] | None, typer.Option(help="Of a network: classify its nodes, or predict its links.")
 ]

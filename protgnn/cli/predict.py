@@ -9,6 +9,7 @@ import typer
 
 from protgnn.cli.console import print_csv, print_error, print_json, say
 from protgnn.cli.options import Json, RunFolder, SkipBad, Smiles, TextColumn
+from protgnn.cli.preflight import check_input
 
 
 def predict(
@@ -30,6 +31,7 @@ def predict(
     as_json: Json = False,
 ) -> None:
     """Predict the class of every row.  Example: protgnn predict runs/solubility mols.csv -o out.csv"""
+    check_input(run, source, smiles, text)
     from protgnn.explain.explanation import RunContext
     from protgnn.explain.predictions import predictions, with_columns, with_errors
     from protgnn.explain.resolve_input import resolve_input
@@ -51,8 +53,7 @@ def predict(
         on_skip=lambda line, fault: skipped.append((line, fault)),
     )
     rows = predictions(model, graphs, RunContext.of(made))
-    if skip_bad:
-        rows = with_errors(rows, skipped)
+    rows = with_errors(rows, skipped) if skip_bad else rows
     if keep:
         rows = with_columns(rows, source, keep)
     if as_json:

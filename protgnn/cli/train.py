@@ -19,7 +19,21 @@ from protgnn.cli.console import (
     say,
     warn,
 )
-from protgnn.cli.options import Directed, Json, Label, SkipBad, Smiles, Task, TextColumn, Words
+from protgnn.cli.options import (
+    Bins,
+    Dedupe,
+    Directed,
+    Json,
+    Label,
+    SkipBad,
+    Smiles,
+    Standardise,
+    Task,
+    TextColumn,
+    Threshold,
+    Words,
+)
+from protgnn.cli.preflight import check_data, check_out
 from protgnn.cli.signals import Stopped, stopped_by_signals
 from protgnn.errors import ProtGNNError
 
@@ -48,9 +62,15 @@ def train(
     task: Task = None,
     directed: Directed = False,
     words: Words = None,
+    threshold: Threshold = None,
+    bins: Bins = None,
+    standardise: Standardise = False,
+    dedupe: Dedupe = False,
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
+    check_out(out_folder, resume, overwrite)
+    check_data(data, smiles, text, label)
     from protgnn.training.scores import score_warnings
 
     made = recipe_from_options(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
@@ -59,6 +79,10 @@ def train(
     options |= {"task": task} if task else {}
     options |= {"directed": True} if directed else {}
     options |= {"words": words} if words else {}
+    options |= {} if threshold is None else {"threshold": threshold}
+    options |= {} if bins is None else {"bins": bins}
+    options |= {"standardise": True} if standardise else {}
+    options |= {"dedupe": True} if dedupe else {}
     done = train_run(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
     warn(warnings := score_warnings(scores))
@@ -99,7 +123,7 @@ def train_run(
         SystemExit: The user, SIGTERM or SIGHUP interrupted training; what to type to continue has been printed.
     """
     from protgnn.datasets.load import load
-    from protgnn.datasets.policy import recipe_changes
+    from protgnn.datasets.policy import recipe_changes, settled_options
     from protgnn.io.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
     from protgnn.training.run import DataCard, Run
@@ -114,7 +138,7 @@ def train_run(
     source = data if not Path(data).exists() else str(Path(data).resolve())
     # A run names its words by what they are, not by where they were found.
     named = {"words": dataset.schema.featurizer} if "words" in options else {}
-    card = DataCard(source, dataset.fingerprint(), options | named)
+    card = DataCard(source, dataset.fingerprint(), settled_options(options | named, dataset))
     run = Run(recipe, dataset.schema, card, dataset.split_)
     parts = SplitData(dataset.train, dataset.valid, dataset.test)
     try:

@@ -7,23 +7,29 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from protgnn.data.label_texts import LABEL_COLUMNS, folded, is_missing
+from protgnn.data.label_texts import number as _number
 from protgnn.errors import DataError
 from protgnn.io.limits import check_limit
 
-LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
-"""Names by which a label column is recognised."""
+__all__ = [
+    "LABEL_COLUMNS",
+    "MAX_CLASSES",
+    "UNKNOWN",
+    "is_missing",
+    "known_numbers",
+    "may_be_numbered",
+    "renumbered",
+    "to_classes",
+    "to_known_classes",
+    "unknown_class",
+]
 
 UNKNOWN = -1
 """The label of a node that has none, and the motif of a node that is in none."""
 
 MAX_CLASSES = 100
 _SHOWN = 60  # letters of a label in a message
-MISSING = frozenset({"", "nan", "na", "n/a", "null"})
-
-
-def is_missing(text: str) -> bool:
-    """Whether a cell says that there is no label."""
-    return text.strip().lower() in MISSING
 
 
 def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tensor, tuple[str, ...]]:
@@ -37,7 +43,7 @@ def to_classes(texts: Sequence[str], where: Callable[[int], str]) -> tuple[Tenso
             if number is None or not (abs(number) < 2**53 and number.is_integer()):
                 raise DataError(
                     f"{where(place)}: the label {text[:_SHOWN]!r} is not a class: it looks like a measurement. "
-                    "Sort the values into classes first (such as low / high), or choose another label column"
+                    "Cut the values into classes with --threshold 6.5 or --bins 3, or choose another label column"
                 )
         whole = [int(number) for number in numbers if number is not None]
         values = sorted(set(whole))
@@ -66,21 +72,34 @@ def to_known_classes(texts: Sequence[str], names: tuple[str, ...], where: Callab
 
     Where no name is a number, a label may also be the number of its class, as in files that say 0 and 1.
     """
-    by_text = {name: number for number, name in enumerate(names)}
+    found = known_numbers(texts, names)
+    for place, number in enumerate(found):
+        if number is None:
+            raise DataError(f"{where(place)}: {unknown_class(texts[place], names)}")
+    return torch.tensor(found, dtype=torch.int64)
+
+
+def known_numbers(texts: Sequence[str], names: tuple[str, ...]) -> list[int | None]:
+    """The class number of each label, by its name, whatever its case, or as :func:`to_known_classes` says."""
+    by_text = {folded(name): number for number, name in reversed(list(enumerate(names)))}
+    by_text.update({name: number for number, name in enumerate(names)})
     if may_be_numbered(names):
         by_text.update({str(number): number for number in range(len(names))})
     found = []
-    for place, text in enumerate(texts):
-        number, plain = _number(text), text.strip()
+    for text in texts:
+        plain, number = text.strip(), _number(text)
         if plain not in by_text and number is not None and number.is_integer():
             plain = str(int(number))
-        if plain not in by_text:
-            raise DataError(
-                f"{where(place)}: the label {text[:_SHOWN]!r} is not a class of this model. "
-                f"Known classes: {', '.join(names)}. Correct the label, or leave the label column out"
-            )
-        found.append(by_text[plain])
-    return torch.tensor(found, dtype=torch.int64)
+        found.append(by_text.get(plain, by_text.get(folded(plain))))
+    return found
+
+
+def unknown_class(text: str, names: tuple[str, ...]) -> str:
+    """What is wrong with a label that a model does not know."""
+    return (
+        f"the label {text[:_SHOWN]!r} is not a class of this model. "
+        f"Known classes: {', '.join(names)}. Correct the label, or leave the label column out"
+    )
 
 
 def renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...]) -> Tensor | None:
@@ -96,13 +115,6 @@ def renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...])
         )
     number = torch.tensor([known.index(name) if name in known else -1 for name in names])
     return torch.where(y < 0, y, number[y.clamp(min=0)])
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _numbered(texts: Sequence[str], names: tuple[str, ...]) -> Tensor:

@@ -24,7 +24,8 @@ class Schema:
     ``featurizer`` is ``"molecule"`` where SMILES can be turned into graphs of this schema, ``"sentence:…"`` where
     sentences can, with the name of the word vectors, and ``"given"`` where the numbers came with the graphs.
     ``node_scale`` and ``edge_scale`` are what was taken off each column of a table and what it was then divided by;
-    nothing where columns are as they were given.
+    nothing where columns are as they were given. ``standardise`` says that molecules are stripped of salts and charges
+    before they become graphs.
     """
 
     kind: Kind = "graph"
@@ -34,6 +35,7 @@ class Schema:
     featurizer: str = "given"
     node_scale: Scale = ()
     edge_scale: Scale = ()
+    standardise: bool = False
 
     @property
     def num_classes(self) -> int:
@@ -46,7 +48,9 @@ class Schema:
         return others or list(range(len(self.node_features)))
 
     def to_json(self) -> dict[str, Any]:
-        return {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        """Ready for JSON; what is not standardised does not say so, as in the first runs that were stored."""
+        values = {key: list(value) if isinstance(value, tuple) else value for key, value in asdict(self).items()}
+        return values if self.standardise else {key: value for key, value in values.items() if key != "standardise"}
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Schema:

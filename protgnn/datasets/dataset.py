@@ -36,6 +36,8 @@ class Dataset:
     standard_split: bool = False
     split_notes: tuple[str, ...] = ()
     """Those of ``notes`` that are about ``chosen_split``."""
+    settled: dict[str, str] = field(default_factory=dict)
+    """Columns and ranges that were found when the data was read, by the options that choose them."""
 
     def __repr__(self) -> str:
         """In a line: tensors would fill the screen."""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from protgnn.data.stats import fingerprint, statistics
 from protgnn.data.validate import check
 from protgnn.datasets.dataset import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset, network_dataset
 from protgnn.datasets.new_input import existing_path, read_for_prediction
+from protgnn.datasets.readers.options import ReadOptions
 from protgnn.datasets.readers.reader import (
     Loaded,
     NetworkData,
-    ReadOptions,
     Source,
     Task,
     endings,
@@ -58,16 +60,39 @@ def load(
     task: Task | None = None,
     directed: bool = False,
     words: str | None = None,
+    threshold: float | str | None = None,
+    bins: int | str | Sequence[float] | None = None,
+    standardise: bool = False,
+    dedupe: bool = False,
 ) -> Dataset | NetworkDataset:
-    """A dataset by name (``catalogue`` lists them) or by the path of a CSV of SMILES or sentences, CoNLL-U file, JSONL
-    file, TU folder, folder with ``nodes.csv`` and ``edges.csv``, or saved PyG ``Data``.
+    """A dataset by name (``catalogue`` lists them) or by path.
 
-    ``smiles`` or ``text``, and ``label`` name the columns of a CSV (of a CoNLL-U file, ``label`` names the comment);
-    ``skip_bad`` skips and counts rows that cannot be read. Of a network, ``task`` says whether its nodes or its links
-    are predicted, and ``directed`` that edges have a direction. Of sentences, ``words`` says which features words get:
-    ``"static"`` vectors, the default, ``"contextual"`` ones of a transformer, or those of a model folder.
+    The path is that of a table of SMILES or sentences (CSV, TSV, Excel), an SDF, a ``.smi``, CoNLL-U or JSONL file, a
+    TU folder, a folder with ``nodes.csv`` and ``edges.csv``, or a saved PyG ``Data``.
+
+    Args:
+        name: The name or path.
+        smiles: The column with the SMILES; guessed if it is not named.
+        text: The column with the sentences.
+        label: The column, or comment of a CoNLL-U file, with the class.
+        skip_bad: Skip and count rows that cannot be read.
+        task: Of a network, whether its nodes or its links are predicted.
+        directed: Of a network, whether edges have a direction.
+        words: Of sentences, which features words get: ``"static"`` vectors, the default, ``"contextual"`` ones of a
+            transformer, or those of a model folder.
+        threshold: Cut measured values into two classes, below this and not.
+        bins: Cut measured values into so many classes of about equal size, or at these numbers.
+        standardise: Take salts and charges off molecules.
+        dedupe: Count each molecule once, and leave out those whose rows disagree on the label.
+
+    Raises:
+        DataError: There is no such data, or all that is wrong with it.
     """
-    wanted, options = str(name), ReadOptions(smiles, text, label, skip_bad, words=words)
+    values: dict[str, Any] = {"threshold": threshold, "bins": bins, "standardise": standardise, "dedupe": dedupe}
+    return _load(str(name), ReadOptions(smiles, text, label, skip_bad, words=words, **values), task, directed)
+
+
+def _load(wanted: str, options: ReadOptions, task: Task | None, directed: bool) -> Dataset | NetworkDataset:
     known = wanted.lower()
     path, networks = existing_path(wanted), named_networks()
     has_name = known in named_datasets() or known in networks
@@ -84,12 +109,12 @@ def load(
         return network_dataset(known, NetworkData(named.make(0)), task, named.description, named.origin)
     reader = None if path is None else network_reader(path)
     if path is not None and reader is not None:
-        return network_dataset(path.stem, reader.read(path, label, directed, task), task, _OWN, str(path))
+        return network_dataset(path.stem, reader.read(path, options.label, directed, task), task, _OWN, str(path))
     if task is not None or directed:
         raise DataError(f"{wanted} holds graphs, which get a label as a whole: leave --task and --directed out")
     if path is not None:
-        return _checked(title(path), _read(Source(path, options)), _OWN, str(path))
-    entry = named_dataset(wanted, label, words)
+        return _own(Source(path, options))
+    entry = named_dataset(wanted, options.label, options.words)
     return _checked(known, entry.read(), entry.description, entry.origin)
 
 
@@ -108,11 +133,20 @@ def read_csv(
     skip_bad: bool = False,
     text: str | None = None,
     words: str | None = None,
+    *,
+    threshold: float | str | None = None,
+    bins: int | str | Sequence[float] | None = None,
+    standardise: bool = False,
+    dedupe: bool = False,
 ) -> Dataset:
-    """A dataset from a CSV of SMILES or sentences with a label; the columns are guessed where they are not named, and
-    ``words`` is as for :func:`load`."""
-    path, options = Path(path), ReadOptions(smiles, text, label, skip_bad, words=words)
-    return _checked(path.stem, _read(Source(path, options)), _OWN, str(path))
+    """A dataset from a CSV of SMILES or sentences with a label, or another table; :func:`load` tells the arguments."""
+    values: dict[str, Any] = {"threshold": threshold, "bins": bins, "standardise": standardise, "dedupe": dedupe}
+    return _own(Source(Path(path), ReadOptions(smiles, text, label, skip_bad, words=words, **values)))
+
+
+def _own(source: Source) -> Dataset:
+    """A file or folder of the user's."""
+    return _checked(title(source.path), _read(source), _OWN, str(source.path))
 
 
 def _read(source: Source) -> Loaded:
@@ -126,7 +160,16 @@ def _read(source: Source) -> Loaded:
 def _checked(name: str, read: Loaded, description: str, origin: str) -> Dataset:
     graphs, notes = check(read.graphs, training=True)
     notes = [*read.notes, *notes]
-    return Dataset(name, graphs, description, origin, read.given_split, notes, standard_split=read.standard_split)
+    return Dataset(
+        name,
+        graphs,
+        description,
+        origin,
+        read.given_split,
+        notes,
+        standard_split=read.standard_split,
+        settled=read.settled,
+    )
 
 
 def _looks_like_path(text: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from protgnn.data.degree import with_degrees
 from protgnn.data.graph_set import GraphSet
@@ -12,7 +13,8 @@ from protgnn.data.labels import renumbered
 from protgnn.data.network.instances import NetworkInstances
 from protgnn.data.schema import DEGREES, Schema
 from protgnn.data.validate import check
-from protgnn.datasets.readers.reader import Labels, OnSkip, ReadOptions, Source, endings, refuse_options, to_predict
+from protgnn.datasets.readers.options import Labels, OnSkip, ReadOptions
+from protgnn.datasets.readers.reader import Source, endings, refuse_options, to_predict
 from protgnn.datasets.readers.rows import check_takes_sentences, check_takes_smiles
 from protgnn.errors import DataError
 from protgnn.io.text import ending
@@ -29,11 +31,13 @@ def read_for_prediction(
     labels: Labels = "welcome",
     say: Callable[[str], None] | None = None,
     on_skip: OnSkip | None = None,
+    remembered: Mapping[str, Any] | None = None,
 ) -> GraphSet:
-    """Graphs of a CSV of SMILES or sentences, a text with one per line, a single one, a JSONL or CoNLL-U file or a TU
-    folder.
+    """Graphs of a table of SMILES or sentences, an SDF, a text with one per line, a single one, a JSONL or CoNLL-U file
+    or a TU folder.
 
-    ``smiles`` or ``text``, and ``label`` name the columns of a CSV. Labels are kept where there are any, and must then
+    ``smiles`` or ``text``, and ``label`` name the columns of a table; where they do not, ``remembered`` may, with the
+    options that the model's own data was read with. Labels are kept where there are any, and must then
     be classes of the schema; ``labels`` says whether they are needed or passed over. ``say`` is told what was
     skipped or repaired, ``on_skip`` the line and the fault of each row that was skipped.
     """
@@ -41,7 +45,7 @@ def read_for_prediction(
     path = existing_path(given)
     _check_options(schema, smiles, text)
     if path is not None:
-        options = ReadOptions(smiles, text, label, skip_bad, on_skip)
+        options = ReadOptions(smiles, text, label, skip_bad, on_skip, remembered=remembered or {})
         refuse_options(path, options)
         graphs, notes = to_predict(path, schema).read_new(Source(path, options), schema, labels)
     elif ending(Path(given)) in endings(training=False):
@@ -159,7 +163,19 @@ def _read_one(text: str, schema: Schema) -> GraphSet:
             + (f". This model was trained on {schema.kind}s, not on sentences" if len(text.split()) > 1 else "")
         )
     check_takes_smiles(text, schema)
-    return from_smiles([text])
+    return from_smiles([as_model_smiles(text, schema)])
+
+
+def as_model_smiles(smiles: str, schema: Schema) -> str:
+    """A SMILES in the form that a model was trained on: without salts and charges, where that is so."""
+    from protgnn.featurizers.molecule import parse, quiet
+    from protgnn.featurizers.standardise import standardised_smiles
+
+    if not schema.standardise:
+        return smiles
+    with quiet():
+        mol = parse(smiles.strip())
+        return smiles if mol is None else standardised_smiles(mol) or smiles
 
 
 def _check_options(schema: Schema, smiles: str | None, text: str | None) -> None:

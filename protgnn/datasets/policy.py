@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from protgnn.datasets.dataset import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
 
-__all__ = ["RecipeChanges", "default_encoder", "recipe_changes"]
+__all__ = ["RecipeChanges", "default_encoder", "recipe_changes", "settled_options"]
 
 LINK_ENCODER = "gcn"
 
@@ -40,3 +41,10 @@ def recipe_changes(data: Dataset | NetworkDataset, chosen: Collection[str]) -> R
             "links are learned with a GCN, which is steadier there than a GIN; --encoder chooses another"
         )
     return changes
+
+
+def settled_options(options: Mapping[str, Any], data: Dataset | NetworkDataset) -> dict[str, Any]:
+    """The options of a run's data with what was guessed or computed: the same columns and ranges for other files."""
+    settled = data.settled if isinstance(data, Dataset) else {}
+    cut = {} if not {"threshold", "bins"} & set(settled) else {"threshold": None, "bins": None}
+    return {key: value for key, value in {**options, **cut, **settled}.items() if key not in cut or value is not None}

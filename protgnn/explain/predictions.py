@@ -9,11 +9,11 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.datasets.new_input import existing_path
+from protgnn.datasets.readers.open_table import is_table, open_table
 from protgnn.errors import DataError
 from protgnn.explain.explanation import Reasoning, RunContext, explain
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.io.tables import columns_by_line
-from protgnn.io.text import ending
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.evaluate import check_outputs, predict_logits
 
@@ -63,12 +63,12 @@ def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> l
 def with_columns(rows: list[dict[str, Any]], source: str, names: list[str]) -> list[dict[str, Any]]:
     """The rows with some columns of the CSV that they were predicted from, before what was predicted."""
     path = existing_path(source)
-    if path is None or ending(path) not in (".csv", ".tsv"):
-        raise DataError(f"{source}: leave --keep out, which is for the columns of a CSV")
+    if path is None or not is_table(path):
+        raise DataError(f"{source}: leave --keep out, which is for the columns of a table")
     taken = [name for name in names if name in rows[0]]
     if taken:
         raise DataError(f"{source}: the output has a column {taken[0]!r} of its own: rename yours, or leave it out")
-    kept, empty = columns_by_line(path, names), dict.fromkeys(names, "")
+    kept, empty = columns_by_line(open_table(path), names), dict.fromkeys(names, "")
     return [{"row": row["row"], "line": row["line"], **kept.get(row["line"], empty), **row} for row in rows]
 
 

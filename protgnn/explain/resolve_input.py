@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import torch
 
@@ -17,7 +17,7 @@ from protgnn.data.stats import fingerprint
 from protgnn.datasets.load import catalogue, load
 from protgnn.datasets.network_dataset import NetworkDataset, Task, is_network, read_network_instances
 from protgnn.datasets.new_input import conform, conform_network, existing_path, read_for_prediction, refuse_columns
-from protgnn.datasets.readers.reader import Labels, OnSkip
+from protgnn.datasets.readers.options import Labels, OnSkip
 from protgnn.datasets.registry import named_networks, takes_words
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.run_data import PARTS, Part, run_data, run_part
@@ -79,10 +79,9 @@ def resolve_input(
         data = run_data(run)
         if isinstance(data, NetworkDataset):
             return as_model_input(run.recipe, _named_targets(data, source, targets))
-    columns = {"smiles": smiles, "text": text, "label": label}
-    graphs = read_for_prediction(
-        source, run.schema, **columns, skip_bad=skip_bad, labels=labels, say=say, on_skip=on_skip
-    )
+    told: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "say": say, "on_skip": on_skip}
+    told |= {"remembered": None if run.data is None else run.data.options}
+    graphs = read_for_prediction(source, run.schema, skip_bad=skip_bad, labels=labels, **told)
     return as_model_input(run.recipe, graphs)
 
 

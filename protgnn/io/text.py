@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import stat
@@ -14,6 +15,7 @@ from protgnn.io.limits import check_limit, limits
 
 PACKED = ".gz"
 _CHUNK = 2**20
+_OLD_ENCODINGS = (("cp1252", "Windows-1252"), ("mac_roman", "Mac Roman"))
 
 
 def ending(path: Path) -> str:
@@ -27,18 +29,17 @@ def title(path: Path) -> str:
     return path.name[: len(path.name) - len(ending(path))] if ending(path) else path.name
 
 
-def read_text(path: Path, may_be_empty: bool = False) -> str:
+def read_text(path: Path, may_be_empty: bool = False, notes: list[str] | None = None) -> str:
     """The text of a UTF-8 file, packed with gzip if its name says so; no byte order mark, line ends made alike.
+
+    With ``notes`` the text may also be UTF-16, as Excel saves it, or of an old encoding with a byte for each letter,
+    which is then guessed and noted.
 
     Raises:
         DataError: There is no such file, it is no text, or it or one of its lines is over a limit of ``io.limits``.
     """
     raw = read_bytes(path)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise DataError(f"{path} line {line}: not UTF-8 text: save the file with the encoding UTF-8") from None
+    text = _decoded(path, raw, notes)
     del raw
     if not text.strip() and not may_be_empty:
         raise DataError(f"{path} is empty: expected data in it")
@@ -49,6 +50,46 @@ def read_text(path: Path, may_be_empty: bool = False) -> str:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     _check_lines(path, text)
     return text
+
+
+def _decoded(path: Path, raw: bytes, notes: list[str] | None) -> str:
+    if raw.startswith(b"PK\x03\x04"):
+        raise DataError(
+            f"{path} is packed, and no text: unpack it; if it is an Excel workbook, let its name end in .xlsx"
+        )
+    if notes is not None and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            return raw.decode("utf-16")
+        except UnicodeDecodeError:
+            raise DataError(f"{path}: not UTF-16 text, as which it begins: save it with the encoding UTF-8") from None
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        if notes is None or b"\0" in raw:
+            raise DataError(f"{path} line {line}: not UTF-8 text: save the file with the encoding UTF-8") from None
+    of_old_mac = b"\r" in raw and b"\n" not in raw
+    for encoding, known_as in (("mac_roman", "Mac Roman"),) if of_old_mac else _OLD_ENCODINGS:
+        try:
+            text = raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        line = raw.count(b"\r" if of_old_mac else b"\n", 0, _first_high_byte(raw)) + 1
+        notes.append(
+            f"{path.name} is not UTF-8 text and was read as {known_as}: check the letters in line {line}, "
+            "or save it with the encoding UTF-8"
+        )
+        return text
+    raise DataError(f"{path} line {line}: not UTF-8 text: save the file with the encoding UTF-8")
+
+
+def _first_high_byte(raw: bytes) -> int:
+    """Where the first byte stands that is no ASCII."""
+    try:
+        raw.decode("ascii")
+    except UnicodeDecodeError as error:
+        return error.start
+    return len(raw)
 
 
 def read_bytes(path: Path) -> bytes:

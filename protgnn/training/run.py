@@ -44,6 +44,7 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.model.mined import ProtGNNMined
 from protgnn.model.readout import targets_read
 from protgnn.training.build import build
+from protgnn.training.folder_checks import RUN_FILE, require_run
 from protgnn.training.prototype_cards import PrototypeCard, Prototypes
 from protgnn.training.recipe import RETIRED, Recipe, make_recipe
 from protgnn.training.run_file import (
@@ -59,7 +60,6 @@ from protgnn.training.run_file import (
 )
 from protgnn.version import VERSION
 
-RUN_FILE = "run.json"
 DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, safetensors.SafetensorError)
 """What reading a file that is not what it should be may end in."""
 RENAMED = {"origin": "n_id", "outside": "missing_degree", "node_truth": "node_mask"}
@@ -143,10 +143,7 @@ def read_run(folder: Path) -> Run:
 
 def _read(folder: Path) -> tuple[Run, RunFile]:
     path = folder / RUN_FILE
-    if not _is_directory(folder):
-        raise RunError(f"There is no run directory {folder}: make one with `protgnn train … --out {folder}`")
-    if not path.exists():
-        raise RunError(f"{folder} is not a run directory: it has no {RUN_FILE}")
+    require_run(folder)
     try:
         content = json.loads(read_plain(path))
         version = content["schema_version"]
@@ -256,14 +253,6 @@ def read_rows(folder: Path) -> list[dict[str, float]]:
         ]
     except DAMAGED as error:
         raise RunError(f"{path} is damaged ({error}): restore it, or remove it to do without curves") from None
-
-
-def _is_directory(path: Path) -> bool:
-    """Whether it is there and a directory; a name may also be too long or too strange to be there."""
-    try:
-        return path.is_dir()
-    except OSError:
-        return False
 
 
 def run_checksum(content: dict[str, Any]) -> str:

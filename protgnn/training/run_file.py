@@ -30,7 +30,9 @@ _TAG = r"(\.[0-9a-f]{8})?"
 LOG_NAME = rf"log{_TAG}\.csv"
 FILE_NAME = rf"(model|prototypes){_TAG}\.safetensors|{LOG_NAME}"
 FileName = Annotated[str, Field(pattern=rf"^({FILE_NAME})$")]
-Option = Literal["smiles", "text", "label", "skip_bad", "task", "directed", "words"]
+Option = Literal[
+    "smiles", "text", "label", "skip_bad", "task", "directed", "threshold", "bins", "standardise", "dedupe", "words"
+]
 Scale = list[Annotated[list[FiniteFloat], Field(min_length=2, max_length=2)]]
 
 
@@ -48,6 +50,7 @@ class SchemaFile(_Part):
     featurizer: Name
     node_scale: Scale = []
     edge_scale: Scale = []
+    standardise: bool = False
 
     @model_validator(mode="after")
     def _fits(self) -> SchemaFile:

@@ -19,12 +19,13 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.io.atomic_files import csv_text, remove_unfinished, unfinished_name, write_bytes, write_json
-from protgnn.io.lock import LOCK_FILE, locked
+from protgnn.io.atomic_files import csv_text, remove_unfinished, write_bytes, write_json
+from protgnn.io.lock import locked
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
+from protgnn.training.folder_checks import RUN_FILE, refuse_other_files, refuse_taken
 from protgnn.training.recipe import Recipe
-from protgnn.training.run import RUN_FILE, Run, read_plain, read_run, run_checksum
+from protgnn.training.run import Run, read_plain, read_run, run_checksum
 from protgnn.training.run_file import FILE_NAME, LOG_FILE, MODEL_FILE, PROTOTYPE_FILE, checked_run_file
 
 REPORT_FILE, REPLACEMENT = "report.html", ".replacement"
@@ -165,22 +166,8 @@ def finish(folder: Path, run: Run, model: GraphClassifier, state: TrainingState)
 
 
 def _refuse_other_folders(folder: Path, resume: bool, overwrite: bool) -> None:
-    try:
-        taken = folder.exists()
-    except OSError as error:
-        raise ProtGNNError(f"Cannot write {folder}: {error.strerror}") from None
-    if taken and not folder.is_dir():
-        raise ProtGNNError(f"{folder} is a file: choose another --out")
-    if (folder / RUN_FILE).exists() and not (resume or overwrite):
-        raise ProtGNNError(f"{folder} holds a run already: --resume continues it, --overwrite replaces it")
-    others = [path.name for path in folder.iterdir() if not _passing(path.name)] if taken else []
-    if others and not (folder / RUN_FILE).exists():
-        raise ProtGNNError(f"{folder} is not empty and not a run: choose another --out")
-
-
-def _passing(name: str) -> bool:
-    """Whether a name is that of a lock or of a file that is being written."""
-    return name == LOCK_FILE or unfinished_name(name) is not None
+    refuse_taken(folder, resume, overwrite)
+    refuse_other_files(folder)
 
 
 def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:

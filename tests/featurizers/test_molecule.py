@@ -153,8 +153,6 @@ GOOD = "smiles,y\nCCO,1\nCC,0\n"
 BAD_ROWS = {
     "broken smiles": "C(,1",
     "no atoms": ",1",
-    "missing label": "CCC,",
-    "nan label": "CCC,NaN",
     "short row": "CCC",
     "long row": "CCC,1,2",
 }
@@ -179,8 +177,6 @@ BAD_FILES = {
     "which label": ("smiles,a,b\nCC,1,2\n", "which column holds the label"),
     "no label column": ("smiles\nCC\n", "which column holds the label"),
     "twice the same column": ("smiles,y,y\nCC,1,1\n", "2 columns are named 'y'"),
-    "utf-16": (GOOD.encode("utf-16"), "UTF-8"),
-    "latin-1": ("smiles,y\nCC,j\xe4\n".encode("latin-1"), "line 2: not UTF-8"),
     "nul": (b"smiles,y\nCC\0,1\n", "line 2: holds a NUL"),
     "open quote": ('smiles,y\n"CC,1\nC,0\n', "not a proper CSV row"),
     "huge field": ("smiles,y\n" + "C" * 200_000 + ",1\n", "line 2: not a proper CSV row"),
@@ -226,7 +222,7 @@ def test_a_text_of_smiles_may_have_titles(tmp_path: Path) -> None:
 
 
 def test_bbbp_has_eleven_rows_that_no_one_can_read(real_data: Path) -> None:
-    with pytest.raises(DataError, match=r"bbbp\.csv line 61"):
+    with pytest.raises(DataError, match=r"11 rows of .*bbbp\.csv cannot be used:\n  line 61: "):
         read_csv(real_data / "bbbp.csv")
     graphs, notes = read_csv(real_data / "bbbp.csv", skip_bad=True)
     assert len(graphs) == 2039 and "Skipped 11 of 2050" in notes[0]

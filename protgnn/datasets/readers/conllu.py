@@ -30,7 +30,7 @@ from protgnn.data.labels import is_missing, to_classes, to_known_classes
 from protgnn.data.schema import Schema
 from protgnn.data.split import Split, hold_out
 from protgnn.datasets.readers.reader import Labels, Loaded, OnSkip, Reader, Source
-from protgnn.datasets.readers.rows import check_takes_sentences, on_lines, skipped
+from protgnn.datasets.readers.rows import check_takes_sentences, on_lines, skipped_note
 from protgnn.errors import DataError
 from protgnn.featurizers.sentence import Sentence, from_sentences, word_in_a_circle
 from protgnn.featurizers.words import WordFeatures, choose_words, words_of
@@ -103,7 +103,7 @@ def read_conllu(
     if not kept:
         raise DataError(f"{path}: no sentence in it can be used ({len(bad)} were skipped): check that it is CoNLL-U")
     y, names = _classes(path, kept, key, label is not None, classes)
-    notes = [skipped(path, "sentences", len(kept) + len(bad), bad)] if bad else []
+    notes = [skipped_note(path, "sentences", len(kept) + len(bad), bad)] if bad else []
     several = sum(sentence.roots > 1 for sentence in sentences)
     if several:
         notes.append(f"{several} sentences have several roots: the later ones were hung on the first")

@@ -110,7 +110,7 @@ def read_network_folder(
         raise DataError(f"{edges.path}: {error}") from None
     if split is not None and y is not None and schema is None:
         check_node_split(network, split, f"{nodes.path}: the column {split_column!r}")
-    return NetworkData(network, split, [*node_columns.notes, *edge_columns.notes, *notes])
+    return NetworkData(network, split, [*nodes.notes, *edges.notes, *node_columns.notes, *edge_columns.notes, *notes])
 
 
 def read_pairs(place: Path, network: Network) -> Tensor:
@@ -135,7 +135,8 @@ class _Table:
     """A file by columns; ``lines [R]`` says where each row stands. What is taken is no feature any more."""
 
     def __init__(self, path: Path, what: str) -> None:
-        header, rows = read_table(path)
+        table = read_table(path)
+        header, rows = table.header, table.rows
         for place, name in enumerate(header, 1):
             if not name:
                 raise DataError(f"{path} line 1: column {place} has no name: name or remove it")
@@ -154,7 +155,7 @@ class _Table:
             for column, cell in zip(cells_of, cells, strict=True):
                 column.append(cell)
         self.check_rows(path, what)
-        self.path, self.columns = path, dict(zip(header, cells_of, strict=True))
+        self.path, self.columns, self.notes = path, dict(zip(header, cells_of, strict=True)), table.notes
 
     def check_rows(self, path: Path, what: str) -> None:
         check_limit(what, len(self.lines) * (2 if what == "edges" else 1), str(path))

@@ -6,7 +6,7 @@ about them all follow from what its readers say of themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import import_module
@@ -18,8 +18,11 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.network import Network
 from protgnn.data.schema import Kind, Schema
 from protgnn.data.split import Split
+from protgnn.datasets.readers.find_columns import LOOKED_AT, guess_smiles
+from protgnn.datasets.readers.open_table import open_table
+from protgnn.datasets.readers.options import SMILES, Labels, OnSkip, Option, RawKind, ReadOptions
 from protgnn.errors import DataError
-from protgnn.io.tables import listed, option, read_table
+from protgnn.io.tables import Table, listed, option
 from protgnn.io.text import ending
 
 __all__ = [
@@ -43,76 +46,19 @@ __all__ = [
     "to_train",
 ]
 
-Labels = Literal["needed", "welcome", "ignored"]
-"""What labels of new inputs are for: to score against, to be shown beside a prediction, or nothing."""
-
-OnSkip = Callable[[int, str], None]
-"""Told the line of each row that is skipped, and what is wrong with it."""
-
-Option = Literal["smiles", "text", "label", "skip-bad", "words"]
 Task = Literal["nodes", "links"]
 
 
 @dataclass(frozen=True)
-class RawKind:
-    """A kind of raw input: its name in messages, the option that names its column, and the names a column may have."""
-
-    what: str
-    option: Literal["smiles", "text"]
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ReadOptions:
-    """What a user says of a file: columns of a CSV by name, whether bad rows may be skipped (``on_skip`` is told of
-    each), and which features the words of sentences get."""
-
-    smiles: str | None = None
-    text: str | None = None
-    label: str | None = None
-    skip_bad: bool = False
-    on_skip: OnSkip | None = None
-    words: str | None = None
-
-    def column(self, kind: RawKind) -> str | None:
-        """The column that the user names for raw input of that kind."""
-        return self.smiles if kind.option == "smiles" else self.text
-
-    def given(self) -> list[Option]:
-        """The options that were used."""
-        used: dict[Option, bool] = {
-            "smiles": self.smiles is not None,
-            "text": self.text is not None,
-            "label": self.label is not None,
-            "skip-bad": self.skip_bad,
-            "words": self.words is not None,
-        }
-        return [name for name, is_used in used.items() if is_used]
-
-
-@dataclass(frozen=True)
-class Table:
-    """A CSV that is being read: its header, and its rows with their lines, which can be gone through once."""
-
-    path: Path
-    header: list[str]
-    rows: Iterator[tuple[int, list[str]]]
-
-    @classmethod
-    def of(cls, path: str | Path) -> Table:
-        return cls(Path(path), *read_table(Path(path)))
-
-
-@dataclass(frozen=True)
 class Source:
-    """A file or folder that is being read, and what the user says of it; a header is read once."""
+    """A file or folder that is being read, and what the user says of it; a table is opened once."""
 
     path: Path
-    options: ReadOptions = ReadOptions()
+    options: ReadOptions = field(default_factory=ReadOptions)
 
     @cached_property
     def table(self) -> Table:
-        return Table.of(self.path)
+        return open_table(self.path)
 
 
 @dataclass(frozen=True)
@@ -123,6 +69,8 @@ class Loaded:
     notes: list[str] = field(default_factory=list)
     given_split: Split | None = None
     standard_split: bool = False
+    settled: dict[str, str] = field(default_factory=dict)
+    """Columns and ranges that were found, by the options that choose them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,9 +200,13 @@ def _by_column(source: Source, found: list[Reader]) -> Reader:
     for kind, reader in kinds.items():
         if any(name.lower() in kind.columns for name in header):
             return reader
+    cells = [row for row in source.table.peek(LOOKED_AT) if len(row) == len(header)]
+    if SMILES in kinds and guess_smiles(header, cells) is not None:
+        return kinds[SMILES]
+    wanted = " or ".join(kind.what for kind in kinds)
     raise DataError(
-        f"{source.path} line 1: which column holds the {' or '.join(kind.what for kind in kinds)}? Expected a header "
-        f"with a column {' or '.join(f'`{kind.columns[0]}`' for kind in kinds)} (got the columns {listed(header)}): "
+        f"{source.path} line {source.table.header_line}: which column holds the {wanted}? Expected a header with a "
+        f"column {' or '.join(f'`{kind.columns[0]}`' for kind in kinds)} (got the columns {listed(header)}): "
         f"choose one with {ways}"
     )
 

@@ -1,26 +1,36 @@
-"""Files of raw inputs, SMILES or sentences, with or without labels: finding columns, and the rows that are sound."""
+"""Files of raw inputs, SMILES or sentences, with or without labels: the rows that are sound, or all that is wrong."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.labels import LABEL_COLUMNS, is_missing, may_be_numbered, to_classes, to_known_classes
+from protgnn.data.labels import to_classes, to_known_classes
 from protgnn.data.schema import Schema
-from protgnn.datasets.readers.reader import Labels, OnSkip, RawKind, Table
+from protgnn.datasets.readers.find_columns import FoundColumns, find_columns
+from protgnn.datasets.readers.label_column import (
+    LabelColumn,
+    labels_of_model,
+    labels_to_learn,
+    lines_named,
+    no_labels,
+)
+from protgnn.datasets.readers.options import Labels, RawKind, ReadOptions
 from protgnn.errors import DataError
-from protgnn.io.tables import listed, named_column, option, unique_column
+from protgnn.io.structure_files import MOLBLOCK
+from protgnn.io.tables import Table
 from protgnn.io.text import read_text
 
-_SHOWN = 5  # skipped rows named in a note
+_SHOWN = 20  # problems of a file named in its message
+_LOOKED_AT = 2000  # rows that are looked at when the label column is wrong anyway
 
-Read = TypeVar("Read")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -29,79 +39,74 @@ class Row:
 
     line: int
     text: str
-    label: str | None = None
+    label: str = ""
     fault: str | None = None
 
 
 @dataclass(frozen=True)
-class Rows:
-    """All rows of a file, whether their labels stand in a column that is surely one of labels, and notes on that."""
+class SoundRows(Generic[Made]):
+    """The rows of a file that can be used, what was made of them, and their labels.
+
+    ``settled`` are the columns and ranges that were found, by the names of the options that choose them.
+    """
 
     path: Path
     rows: list[Row]
-    labelled: bool = False
-    surely: bool = False
-    notes: tuple[str, ...] = ()
+    made: list[Made]
+    y: Tensor | None
+    class_names: tuple[str, ...]
+    notes: list[str]
+    settled: dict[str, str] = field(default_factory=dict)
 
-    def sound(
-        self,
-        read: Callable[[str], Read | None],
-        fault: Callable[[str], str],
-        skip_bad: bool,
-        on_skip: OnSkip | None = None,
-    ) -> tuple[list[Row], list[Read], list[str]]:
-        """The rows that can be used, what ``read`` makes of them, and notes; the first that cannot is an error unless
-        such rows may be skipped; ``on_skip`` is then told of each."""
-        kept: list[Row] = []
-        found: list[Read] = []
-        bad: list[int] = []
-        for row in self.rows:
-            made = None if row.fault else read(row.text)
-            if made is not None:
-                kept.append(row)
-                found.append(made)
-            elif skip_bad:
-                bad.append(row.line)
-                if on_skip is not None:
-                    on_skip(row.line, row.fault or fault(row.text))
-            else:
-                raise DataError(
-                    f"{self.path} line {row.line}: {row.fault or fault(row.text)}. Correct or remove the row, "
-                    "or skip all such rows with --skip-bad (skip_bad=True in Python)"
-                )
-        if not kept:
-            total = len(self.rows)
-            raise DataError(
-                f"{self.path}: none of its {total} rows can be used: check that the right columns were chosen"
-            )
-        return kept, found, [*self.notes, *([skipped(self.path, "rows", len(self.rows), bad)] if bad else [])]
+    @property
+    def lines(self) -> list[int]:
+        return [row.line for row in self.rows]
 
-    def classes(
-        self, kept: Sequence[Row], classes: tuple[str, ...] | None, notes: list[str]
-    ) -> tuple[Tensor | None, tuple[str, ...]]:
-        """Classes ``[G]`` of the rows that are kept, and their names; with ``classes`` they must be among those.
-        ``notes`` gets one where numbers are taken for them."""
-        texts = [row.label or "" for row in kept]
 
-        def where(place: int) -> str:
-            return f"{self.path} line {kept[place].line}"
+def sound_rows(
+    table: Table,
+    kind: RawKind,
+    options: ReadOptions,
+    make: Callable[[str], Made | None],
+    fault: Callable[[str], str],
+    labels: Labels = "welcome",
+    classes: tuple[str, ...] | None = None,
+) -> SoundRows[Made]:
+    """The rows of a table, but for empty ones and such without the label that is needed.
 
-        if self.labelled and classes is None:
-            return to_classes(texts, where)
-        names = classes or ()
-        if not self.labelled or any(map(is_missing, texts)):
-            return None, names
-        try:
-            y = to_known_classes(texts, names, where)
-        except DataError:
-            if self.surely:
-                raise
-            return None, names  # it was only a guess that this column holds labels
-        if may_be_numbered(names) and not {text.strip() for text in texts} & set(names):
-            taken = sorted({(int(number), names[int(number)]) for number in y})
-            said = ", ".join(f"{number} as {name}" for number, name in taken)
-            notes.append(f"The labels of {self.path.name} are numbers, and were taken for classes of the model: {said}")
-        return y, names
+    Args:
+        table: The table.
+        kind: What the column of raw input holds.
+        options: What the user says of the file.
+        make: Makes what is wanted of a cell, nothing where that is not possible; ``fault`` says why not.
+        fault: See there.
+        labels: What labels are for, where there are ``classes``.
+        classes: Those of a trained model; without them, labels are learned from.
+
+    Raises:
+        DataError: Rows cannot be used and may not be skipped, or the label column cannot; it names all that is wrong,
+            the label column first.
+    """
+    found = find_columns(table, kind, options, "needed" if classes is None else labels)
+    rows = _rows(found)
+    column = _labels(found, rows, options, labels, classes)
+    kept, made, skipped = _made(rows, column, make, fault, options, found.table.path)
+    y, names = _classes(found.table.path, kept, column, classes)
+    notes = [*found.table.notes, *found.notes, *column.notes]
+    notes += [skipped_note(found.table.path, "rows", len(rows), skipped)] if skipped else []
+    return SoundRows(found.table.path, kept, made, y, names, notes, {**_settled(found, kind), **column.settled})
+
+
+def sound_lines(
+    path: Path, kind: RawKind, options: ReadOptions, make: Callable[[str], Made | None], fault: Callable[[str], str]
+) -> SoundRows[Made]:
+    """The lines of a text, each a row without a label; blank ones are passed over."""
+    rows = [Row(number, text) for number, text in enumerate(read_text(path).split("\n"), 1) if text.strip()]
+    if not rows:
+        raise DataError(f"{path} has no {kind.what}: write one per line")
+    kept, made, skipped = _made(rows, no_labels(len(rows), ()), make, fault, options, path)
+    notes = [skipped_note(path, "rows", len(rows), skipped)] if skipped else []
+    return SoundRows(path, kept, made, None, (), notes)
 
 
 def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
@@ -109,30 +114,9 @@ def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
     return replace(graphs, lines=torch.tensor(list(lines)))
 
 
-def csv_rows(table: Table, kind: RawKind, column: str | None, label: str | None, labels: Labels) -> Rows:
-    """The rows of a CSV, but for empty ones; ``column`` and ``label`` name its columns, and without them they are
-    guessed."""
-    path, header, body = table.path, table.header, table.rows
-    text_at, needed = _text_column(path, header, kind, column), labels == "needed"
-    label_at = None if labels == "ignored" else _label_column(path, header, text_at, label, needed)
-    rows = [
-        _row(line, cells, len(header), text_at, label_at, needed) for line, cells in body if any(map(str.strip, cells))
-    ]
-    if not rows:
-        raise DataError(f"{path} has a header ({', '.join(header)}) but no rows: add some")
-    labelled = label_at is not None
-    surely = needed or label is not None or (labelled and header[label_at or 0].strip().lower() in LABEL_COLUMNS)
-    guessed = label is None and label_at is not None and len(header) > 2
-    notes = (f"The labels of {path.name} are those of its column {header[label_at or 0]!r}",) if guessed else ()
-    return Rows(path, rows, labelled, surely, notes)
-
-
-def line_rows(path: Path, kind: RawKind) -> Rows:
-    """The lines of a text, each a row without a label; blank ones are passed over."""
-    rows = [Row(number, text) for number, text in enumerate(read_text(path).split("\n"), 1) if text.strip()]
-    if not rows:
-        raise DataError(f"{path} has no {kind.what}: write one per line")
-    return Rows(path, rows)
+def skipped_note(path: Path, what: str, total: int, bad: Sequence[int]) -> str:
+    """The note on what was skipped, by the lines where it begins."""
+    return f"Skipped {len(bad)} of {total} {what} of {path.name} that cannot be used (lines {lines_named(bad)})"
 
 
 def check_takes_smiles(source: str, schema: Schema) -> None:
@@ -157,51 +141,110 @@ def check_takes_sentences(source: str, schema: Schema) -> None:
         )
 
 
-def skipped(path: Path, what: str, total: int, bad: Sequence[int]) -> str:
-    """The note on what was skipped, by the lines where it begins."""
-    shown = ", ".join(str(line) for line in bad[:_SHOWN])
-    more = ", …" if len(bad) > _SHOWN else ""
-    return f"Skipped {len(bad)} of {total} {what} of {path.name} that cannot be used (lines {shown}{more})"
+def _rows(found: FoundColumns) -> list[Row]:
+    table, width = found.table, len(found.table.header)
+    rows = []
+    for line, cells in table.rows:
+        if not any(map(str.strip, cells)):
+            continue
+        if len(cells) != width:
+            rows.append(Row(line, "", fault=f"expected {width} cells as in the header (got {len(cells)})"))
+        else:
+            rows.append(Row(line, cells[found.text_at], "" if found.label_at is None else cells[found.label_at]))
+    if not rows:
+        raise DataError(f"{table.path} has a header ({', '.join(table.header)}) but no rows: add some")
+    return rows
 
 
-def _text_column(path: Path, header: list[str], kind: RawKind, name: str | None) -> int:
-    if name is not None:
-        return named_column(path, header, name, option(kind.option))
-    for known in kind.columns:
-        found = [column for column in header if column.lower() == known]
-        if found:
-            return unique_column(path, header, found[0])
-    raise DataError(
-        f"{path} line 1: which column holds the {kind.what}? Expected a header with a column `{kind.columns[0]}` "
-        f"(got the columns {listed(header)}): choose one with {option(kind.option)}"
+def _labels(
+    found: FoundColumns, rows: Sequence[Row], options: ReadOptions, labels: Labels, classes: tuple[str, ...] | None
+) -> LabelColumn:
+    """The labels of rows; those of rows that are not whole do not matter."""
+    whole = [place for place, row in enumerate(rows) if row.fault is None]
+    if found.label_at is None or not whole:
+        return no_labels(len(rows), classes or ())
+    path, texts, lines = found.table.path, [rows[place].label for place in whole], [rows[place].line for place in whole]
+    if classes is None:
+        column = labels_to_learn(path, texts, lines, options)
+    else:
+        column = labels_of_model(path, texts, lines, classes, options, labels, found.surely)
+    by_place = dict(zip(whole, column.texts, strict=True))
+    return replace(
+        column,
+        texts=[by_place.get(place, "") for place in range(len(rows))],
+        faults={whole[place]: fault for place, fault in column.faults.items()},
+        left_out={whole[place] for place in column.left_out},
     )
 
 
-def _label_column(path: Path, header: list[str], text_at: int, name: str | None, required: bool) -> int | None:
-    if name is not None:
-        return named_column(path, header, name, option("label"))
-    others = [column for place, column in enumerate(header) if place != text_at]
-    found = [column for column in others if column.lower() in LABEL_COLUMNS]
-    if len(set(found)) == 1:
-        return unique_column(path, header, found[0])
-    if len(others) == 1:
-        return header.index(others[0])
-    if not required:
-        return None
-    if not others:
-        raise DataError(
-            f"{path} line 1: which column holds the label? With one column there are no labels to score against or "
-            "learn from: add a column `label`"
-        )
-    raise DataError(
-        f"{path} line 1: which column holds the label? Its columns are {listed(header)}: "
-        f"choose one with {option('label')}"
-    )
+def _made(
+    rows: Sequence[Row],
+    column: LabelColumn,
+    make: Callable[[str], Made | None],
+    fault: Callable[[str], str],
+    options: ReadOptions,
+    path: Path,
+) -> tuple[list[Row], list[Made], list[int]]:
+    """The rows that can be used, with their labels, what was made of them, and the lines of those that were skipped."""
+    kept: list[Row] = []
+    made: list[Made] = []
+    bad: list[tuple[int, str]] = []
+    for place, row in enumerate(rows[: _LOOKED_AT if column.wrong else None]):
+        if place in column.left_out:
+            continue
+        wrong = row.fault or column.faults.get(place)
+        item = None if wrong else make(row.text)
+        if item is None:
+            bad.append((row.line, wrong or fault(row.text)))
+        else:
+            kept.append(replace(row, label=column.texts[place]))
+            made.append(item)
+    if column.wrong or (bad and not options.skip_bad):
+        raise DataError(_refusal(path, column.wrong, bad))
+    if not kept:
+        raise DataError(f"{path}: none of its {len(rows)} rows can be used: check that the right columns were chosen")
+    for line, wrong in bad if options.on_skip is not None else ():
+        assert options.on_skip is not None
+        options.on_skip(line, wrong)
+    return kept, made, [line for line, _ in bad]
 
 
-def _row(line: int, cells: list[str], width: int, text_at: int, label_at: int | None, label_needed: bool) -> Row:
-    if len(cells) != width:
-        return Row(line, "", fault=f"expected {width} cells as in the header (got {len(cells)})")
-    label = None if label_at is None else cells[label_at]
-    fault = "the label is missing" if label is not None and label_needed and is_missing(label) else None
-    return Row(line, cells[text_at].strip(), label, fault)
+def _refusal(path: Path, wrong: str | None, bad: Sequence[tuple[int, str]]) -> str:
+    """All that is wrong with a file in one message: its label column first, then its rows."""
+    advice = "skip all such rows with --skip-bad (skip_bad=True in Python)"
+    if not bad:
+        return wrong or ""
+    if not wrong and len(bad) == 1:
+        return f"{path} line {bad[0][0]}: {bad[0][1]}. Correct or remove the row, or {advice}"
+    listed = [f"  line {line}: {fault}" for line, fault in bad[:_SHOWN]]
+    listed += [f"  … and {len(bad) - _SHOWN} more"] if len(bad) > _SHOWN else []
+    rows = f"{len(bad)} rows of {path} cannot be used" if len(bad) > 1 else f"One row of {path} cannot be used"
+    head = [wrong, f"And {rows[0].lower() + rows[1:]}:"] if wrong else [f"{rows}:"]
+    return "\n".join([*head, *listed, f"Correct or remove them, or {advice}"])
+
+
+def _classes(
+    path: Path, kept: Sequence[Row], column: LabelColumn, classes: tuple[str, ...] | None
+) -> tuple[Tensor | None, tuple[str, ...]]:
+    """Classes ``[G]`` of the rows that are kept, and their names."""
+    if not column.has_labels:
+        return None, classes or ()
+    texts = [row.label for row in kept]
+
+    def where(place: int) -> str:
+        return f"{path} line {kept[place].line}"
+
+    if column.names:
+        return to_known_classes(texts, column.names, where), column.names
+    return to_classes(texts, where)
+
+
+def _settled(found: FoundColumns, kind: RawKind) -> dict[str, str]:
+    """The columns that were found, by name; one without a header has none."""
+    header = found.table.header
+    settled: dict[str, str] = {}
+    if found.has_header and header[found.text_at] != MOLBLOCK:
+        settled[kind.option] = header[found.text_at]
+    if found.has_header and found.label_at is not None:
+        settled["label"] = header[found.label_at]
+    return settled

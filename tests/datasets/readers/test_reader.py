@@ -23,14 +23,19 @@ def test_every_format_is_found() -> None:
     assert {reader.what for reader in registry.readers()} == {
         "a CSV of molecules",
         "a text of SMILES",
+        "a text of SMILES with names",
+        "an SDF",
+        "an Excel sheet of molecules",
+        "an Excel sheet of sentences",
         "a CSV of sentences",
         "a text of sentences",
         "a CoNLL-U file",
         "a JSONL file",
         "a TU folder",
     }
-    assert set(endings(training=True)) == {".csv", ".tsv", ".jsonl", ".conllu", ".conllu.gz"}
-    assert set(endings(training=False)) - set(endings(training=True)) == {".smi", ".txt"}
+    tables = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".xlsx", ".sdf", ".sdf.gz", ".smi", ".smi.gz"}
+    assert set(endings(training=True)) == {*tables, ".jsonl", ".conllu", ".conllu.gz"}
+    assert set(endings(training=False)) - set(endings(training=True)) == {".txt"}
 
 
 def test_a_new_format_needs_a_reader_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,10 +67,11 @@ def test_a_new_format_needs_a_reader_and_nothing_else(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("a.jsonl", ReadOptions(smiles="s"), "leave --smiles out, which is for a CSV of molecules"),
+        ("a.jsonl", ReadOptions(smiles="s"), "leave --smiles out, which is for .*a CSV of molecules"),
         ("a.jsonl", ReadOptions(text="t"), "leave --text out, which is for a CSV of sentences"),
-        ("a.smi", ReadOptions(label="y"), "leave --label out, which is for a CSV of molecules"),
-        ("a.pt", ReadOptions(skip_bad=True), "leave --skip-bad out, which is for a CSV of molecules"),
+        ("a.txt", ReadOptions(label="y"), "leave --label out, which is for .*a CSV of molecules"),
+        ("a.pt", ReadOptions(skip_bad=True), "leave --skip-bad out, which is for .*a CSV of molecules"),
+        ("a.conllu", ReadOptions(standardise=True), "leave --standardise out, which is for .*an SDF"),
     ],
 )
 def test_options_are_refused_where_a_format_does_not_take_them(name: str, options: ReadOptions, words: str) -> None:

@@ -1,0 +1,181 @@
+"""Tables of molecules, whatever file they come from: parsed, standardised and counted once if the user wants that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.schema import Schema
+from protgnn.datasets.readers.options import SMILES, Labels, Option, ReadOptions
+from protgnn.datasets.readers.reader import Loaded, Source
+from protgnn.datasets.readers.rows import SoundRows, check_takes_smiles, on_lines, sound_rows
+from protgnn.errors import DataError
+from protgnn.featurizers.molecule import from_molecules, parse, quiet, why_unreadable
+from protgnn.featurizers.standardise import standardised_smiles
+from protgnn.io.limits import over_limit
+from protgnn.io.structure_files import MOLBLOCK
+from protgnn.io.tables import Table
+
+if TYPE_CHECKING:
+    from rdkit.Chem import Mol
+
+
+OPTIONS: frozenset[Option] = frozenset({"smiles", "label", "skip-bad", "threshold", "bins", "standardise", "dedupe"})
+"""What a user may say of a table of molecules."""
+
+
+@dataclass(frozen=True)
+class Molecule:
+    """A molecule and the SMILES that it is named by."""
+
+    mol: Mol
+    smiles: str
+
+
+@dataclass(frozen=True)
+class MoleculeRows:
+    """Graphs of the molecules of a table, notes, and what was settled of columns and ranges."""
+
+    graphs: GraphSet
+    notes: list[str]
+    settled: dict[str, str]
+
+
+def read_molecules(
+    table: Table,
+    options: ReadOptions,
+    classes: tuple[str, ...] | None = None,
+    labels: Labels = "welcome",
+    truth: Mol | None = None,
+) -> MoleculeRows:
+    """Graphs of a table of molecules; see ``sound_rows`` for the arguments.
+
+    ``truth`` is a SMARTS query whose matches become ``node_mask``.
+    """
+    of_blocks = MOLBLOCK in table.header and options.smiles is None
+    read = _from_block if of_blocks else _from_smiles
+    fault = _why_no_block if of_blocks else _why_no_smiles
+    with quiet():
+        make: Callable[[str], Molecule | None] = (lambda text: _standard(read(text))) if options.standardise else read
+        rows = sound_rows(table, SMILES, options, make, fault, labels, classes)
+        notes = list(rows.notes)
+        if options.standardise:
+            notes += _changed(rows)
+        if classes is None and rows.y is not None:
+            rows, about = _deduped(rows) if options.dedupe else (rows, _repeated(rows))
+            notes += about
+    mols, names = [one.mol for one in rows.made], [one.smiles for one in rows.made]
+    graphs = from_molecules(mols, names, rows.y, rows.class_names, truth)
+    if options.standardise:
+        graphs = replace(graphs, schema=replace(graphs.schema, standardise=True))
+    return MoleculeRows(on_lines(graphs, rows.lines), notes, rows.settled)
+
+
+def load_molecules(source: Source) -> Loaded:
+    """Molecules to learn from."""
+    read = read_molecules(source.table, source.options)
+    return Loaded(read.graphs, read.notes, settled=read.settled)
+
+
+def load_new_molecules(source: Source, schema: Schema, labels: Labels) -> tuple[GraphSet, list[str]]:
+    """Molecules for a trained model, standardised if its own were."""
+    check_takes_smiles(str(source.path), schema)
+    options = replace(source.options, standardise=schema.standardise)
+    read = read_molecules(source.table, options, schema.class_names, labels)
+    return read.graphs, read.notes
+
+
+def _from_smiles(text: str) -> Molecule | None:
+    smiles = text.strip()
+    mol = parse(smiles)
+    return None if mol is None else Molecule(mol, smiles)
+
+
+def _why_no_smiles(text: str) -> str:
+    return why_unreadable(text.strip())
+
+
+def _from_block(text: str) -> Molecule | None:
+    """A structure of an SDF, named by its canonical SMILES and numbered as that is."""
+    from rdkit import Chem
+
+    if not text.strip():
+        return None
+    try:
+        mol = Chem.MolFromMolBlock(text)
+    except (RuntimeError, ValueError):
+        return None
+    if mol is None or not mol.GetNumAtoms() or over_limit("atoms", mol.GetNumAtoms()):
+        return None
+    return _from_smiles(Chem.MolToSmiles(mol))
+
+
+def _why_no_block(text: str) -> str:
+    title = text.split("\n", 1)[0].strip()
+    return f"RDKit cannot read the structure{f' {title[:60]!r}' if title else ''}"
+
+
+def _standard(molecule: Molecule | None) -> Molecule | None:
+    """A molecule in its standard form; as it is where it has none."""
+    smiles = None if molecule is None else standardised_smiles(molecule.mol)
+    return molecule if smiles is None else _from_smiles(smiles)
+
+
+def _changed(rows: SoundRows[Molecule]) -> list[str]:
+    """A note on molecules from which something was taken off."""
+    lost = sum("." in row.text and "." not in one.smiles for row, one in zip(rows.rows, rows.made, strict=True))
+    return [f"Standardised {len(rows.made)} molecules: {lost} lost salts or solvents, charges are neutralised"]
+
+
+def _groups(rows: SoundRows[Molecule]) -> list[list[int]]:
+    """Places of the rows of each molecule, however it is written."""
+    from rdkit.Chem import MolToSmiles
+
+    found: dict[str, list[int]] = {}
+    for place, one in enumerate(rows.made):
+        found.setdefault(MolToSmiles(one.mol), []).append(place)
+    return list(found.values())
+
+
+def _repeated(rows: SoundRows[Molecule]) -> list[str]:
+    """A note on molecules that occur more than once."""
+    assert rows.y is not None
+    several = [group for group in _groups(rows) if len(group) > 1]
+    if not several:
+        return []
+    disputed = sum(len(set(rows.y[group].tolist())) > 1 for group in several)
+    return [
+        f"{len(several)} molecules occur more than once ({sum(map(len, several))} rows), "
+        f"{disputed or 'none'} of them with different labels: copies stay in one part of a split"
+    ]
+
+
+def _deduped(rows: SoundRows[Molecule]) -> tuple[SoundRows[Molecule], list[str]]:
+    """Each molecule once: the first row of those that agree; those of which rows disagree are left out, unless more
+    than half of the rows are of one class."""
+    assert rows.y is not None
+    kept: list[int] = []
+    outvoted = left_out = copies = 0
+    for group in _groups(rows):
+        (label, votes), *others = Counter(rows.y[group].tolist()).most_common()
+        if others and 2 * votes <= len(group):
+            left_out += 1
+            continue
+        outvoted += bool(others)
+        copies += len(group) - 1
+        kept.append(next(place for place in group if int(rows.y[place]) == label))
+    if len(kept) == len(rows.rows):
+        return rows, []
+    if not kept:
+        raise DataError(f"{rows.path}: all of its molecules have rows with different labels: correct these")
+    kept.sort()
+    note = (
+        f"Each molecule counts once: {copies} copies were dropped; {left_out} molecules whose rows disagree on the "
+        f"label were left out, and {outvoted} got the label of most of their rows"
+    )
+    made: Sequence[Molecule] = [rows.made[place] for place in kept]
+    fewer = replace(rows, rows=[rows.rows[place] for place in kept], made=list(made), y=rows.y[kept])
+    return fewer, [note]

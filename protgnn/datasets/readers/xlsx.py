@@ -1,0 +1,31 @@
+"""Excel workbooks of molecules or sentences; values alone are read."""
+
+from __future__ import annotations
+
+from protgnn.datasets.readers.molecule_rows import OPTIONS, load_molecules, load_new_molecules
+from protgnn.datasets.readers.open_table import SHEET_SUFFIXES
+from protgnn.datasets.readers.options import SMILES, TEXT
+from protgnn.datasets.readers.reader import Reader
+from protgnn.datasets.readers.sentence_rows import SENTENCE_OPTIONS, load_new_sentences, load_sentences
+
+READERS = (
+    Reader(
+        what="an Excel sheet of molecules",
+        suffixes=SHEET_SUFFIXES,
+        options=OPTIONS,
+        read=load_molecules,
+        read_new=load_new_molecules,
+        raw=SMILES,
+        kind="molecule",
+    ),
+    Reader(
+        what="an Excel sheet of sentences",
+        suffixes=SHEET_SUFFIXES,
+        options=SENTENCE_OPTIONS,
+        read=load_sentences,
+        read_new=load_new_sentences,
+        raw=TEXT,
+        kind="sentence",
+        rank=1,
+    ),
+)
