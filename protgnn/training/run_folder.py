@@ -19,7 +19,7 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.io.atomic_files import csv_text, remove_unfinished, write_bytes, write_json
+from protgnn.io.atomic_files import csv_text, remove_unfinished, unfinished_name, write_bytes, write_json
 from protgnn.io.lock import locked
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
