@@ -85,6 +85,39 @@ def canonical_edges(
     return CanonicalEdges(source, target, edge_attr, degree, self_loops, duplicates, mirrored)
 
 
+def merged_edges(
+    source: np.ndarray, target: np.ndarray, num_nodes: int, edge_attr: Tensor, directed: bool = False
+) -> tuple[np.ndarray, np.ndarray, Tensor, int]:
+    """Give edges that are listed several times the mean of their attributes.
+
+    Without a direction, ``(u, v)`` and ``(v, u)`` are one edge.
+
+    Args:
+        source: Where each edge starts, int64 ``[E]``.
+        target: Where each edge ends, int64 ``[E]``.
+        num_nodes: The number of nodes.
+        edge_attr: Attributes ``[E, D]``.
+        directed: Whether edges have a direction.
+
+    Returns:
+        Ends and attributes of the edges, and how many had different attributes; where none had, all are as given.
+    """
+    low, high = (source, target) if directed else (np.minimum(source, target), np.maximum(source, target))
+    key = low * num_nodes + high
+    order = np.argsort(key, kind="stable")
+    first = first_of_each(key[order])
+    if first.all():
+        return source, target, edge_attr, 0
+    starts, listed = np.flatnonzero(first), edge_attr.to(torch.float64).numpy()[order]
+    differs = (np.maximum.reduceat(listed, starts) != np.minimum.reduceat(listed, starts)).any(axis=1)
+    if not differs.any():
+        return source, target, edge_attr, 0
+    counts = np.diff([*starts, len(key)])[:, None]
+    mean = torch.from_numpy(np.add.reduceat(listed, starts) / counts).to(edge_attr.dtype)
+    kept = order[starts]
+    return source[kept], target[kept], mean, int(differs.sum())
+
+
 def _with_reverse(key: np.ndarray, edge_attr: Tensor | None, num_nodes: int) -> tuple[np.ndarray, Tensor | None]:
     """Ascending distinct edges together with their reverses, ascending and distinct."""
     reverse = key % num_nodes * num_nodes + key // num_nodes

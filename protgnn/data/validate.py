@@ -238,5 +238,6 @@ def _two_attributes(graphs: GraphSet, conflict: ConflictingAttributes) -> DataEr
     return DataError(
         f"{describe(graphs, number)}: {what} different attributes at "
         f"({conflict.source - start}, {conflict.target - start}): "
-        "graphs are undirected here, so give every edge one set of attributes"
+        "graphs are undirected here, so give every edge one set of attributes, such as by "
+        'torch_geometric.utils.to_undirected(edge_index, edge_attr, reduce="mean")'
     )

@@ -180,8 +180,16 @@ def _canonical(
     except ConflictingAttributes as conflict:
         ends = (conflict.source, conflict.target)
         edge = str(ends) if names is None else " – ".join(names[end] for end in ends)
-        what = "has in its two directions" if conflict.reverse else "is listed twice with"
-        raise DataError(f"The edge {edge} {what} different attributes: give it one set of attributes") from None
+        if conflict.reverse:
+            raise DataError(
+                f"The edge {edge} has in its two directions different attributes: keep both with directed=True "
+                "(--directed), or give it one set of attributes first, such as by torch_geometric.utils.to_undirected"
+                '(edge_index, edge_attr, reduce="mean")'
+            ) from None
+        raise DataError(
+            f"The edge {edge} is listed twice with different attributes: give it one set of attributes first, such as "
+            'by torch_geometric.utils.coalesce(edge_index, edge_attr, reduce="mean")'
+        ) from None
     notes = []
     if edges.self_loops.any():
         notes.append(f"Dropped {edges.self_loops.sum()} self-loops: every node sends a message to itself anyway")

@@ -1,6 +1,7 @@
 """Columns of text as feature columns: numbers, and kinds one-hot under names such as ``colour=red``.
 
-The names, and how numbers were scaled, are all that a trained model needs to read another file into the same columns.
+Empty cells among numbers get the mean of the others, and a column such as ``missing=age`` says where they are. The
+names, and how numbers were scaled, are all that a trained model needs to read another file into the same columns.
 """
 
 from __future__ import annotations
@@ -8,17 +9,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import torch
 from torch import Tensor
 
-from protgnn.data.labels import is_missing
+from protgnn.data.label_texts import is_missing, number
 from protgnn.data.schema import Scale
 from protgnn.errors import DataError
 from protgnn.io.limits import check_limit
 
 CONSTANT = "constant"
 """The column of things that have no feature at all."""
+
+FLAG = "missing="
+"""What the name of a column begins with that says where cells of another one were empty."""
 
 MAX_KINDS = 100
 _LARGEST = torch.finfo(torch.float32).max
@@ -37,7 +42,7 @@ class Columns:
         for column, cells in self._columns.items():
             numbers = None if column in kinds else self._numbers(column, cells, may_be_kinds=True)
             if numbers is not None:
-                blocks.append((numbers, (column,)))
+                blocks.append(self._filled(column, numbers))
                 continue
             known = sorted({cell.strip() for cell in cells if not is_missing(cell)})
             if len(known) > MAX_KINDS:
@@ -53,16 +58,35 @@ class Columns:
         if not blocks:
             return torch.ones(len(self._lines), 1), (CONSTANT,)
         names = tuple(name for _, block in blocks for name in block)
+        twice = [name for name in names if names.count(name) > 1] if len(names) < MAX_KINDS else []
+        if twice:
+            raise DataError(f"{self._path}: two columns would be called {twice[0]!r}: rename the column 'missing'")
         return torch.cat([values for values, _ in blocks], dim=1), names
 
-    def features_of(self, names: tuple[str, ...]) -> Tensor:
-        """Features ``[R, C]`` in the columns that a trained model knows by ``names``."""
+    def _filled(self, column: str, numbers: Tensor) -> tuple[Tensor, tuple[str, ...]]:
+        """A column of numbers ``[R, 1]`` with the mean in place of NaN, and a column that says where that is so."""
+        empty = numbers.isnan()
+        if not bool(empty.any()):
+            return numbers.to(torch.float32), (column,)
+        mean = float(numbers[~empty].mean())
+        self.notes.append(
+            f"{int(empty.sum())} empty cells in column {column!r} of {self._path.name} got the mean of the others, "
+            f"{mean:g}; the column {FLAG + column!r} says which"
+        )
+        filled = torch.where(empty, mean, numbers).to(torch.float32)
+        return torch.cat([filled, empty.to(torch.float32)], dim=1), (column, FLAG + column)
+
+    def features_of(self, names: tuple[str, ...], scale: Scale = ()) -> Tensor:
+        """Features ``[R, C]`` in the columns that a trained model knows by ``names``; empty cells among numbers get
+        what ``scale`` says was taken off them, the mean that they had in training."""
         if names == (CONSTANT,) and CONSTANT not in self._columns:
             return torch.ones(len(self._lines), 1)
+        flagged = {name.removeprefix(FLAG) for name in names if name.startswith(FLAG)} & set(names)
         groups: dict[str, list[str]] = {}  # a column's kinds, none for numbers
         for name in names:
             column, equals, kind = name.partition("=")
-            groups.setdefault(column, []).extend([kind] if equals else [])
+            if not (name.startswith(FLAG) and kind in flagged):
+                groups.setdefault(column, []).extend([kind] if equals else [])
         missing = [column for column in groups if column not in self._columns]
         if missing:
             raise DataError(
@@ -72,30 +96,52 @@ class Columns:
         more = [column for column in self._columns if column not in groups]
         if more:
             self.notes.append(f"Left out columns of {self._path.name} that the model does not know: {', '.join(more)}")
+        centre = {name: scale[place] for place, name in enumerate(names)} if scale else {}
         blocks = [
             self._one_hot(column, self._columns[column], known)
             if known
-            else self._numbers(column, self._columns[column], may_be_kinds=False)
+            else self._known_numbers(column, centre.get(column, (0.0, 1.0)), column in flagged)
             for column, known in groups.items()
         ]
-        return torch.cat([block for block in blocks if block is not None], dim=1)
+        return torch.cat(blocks, dim=1)
+
+    def _known_numbers(self, column: str, centre: tuple[float, float], flagged: bool) -> Tensor:
+        """A column of numbers as a trained model knows it, ``[R, 1]``, or ``[R, 2]`` with a flag for empty cells."""
+        numbers = self._numbers(column, self._columns[column], may_be_kinds=False)
+        assert numbers is not None
+        empty = numbers.isnan()
+        if bool(empty.any()):
+            if centre == (0.0, 1.0) and not flagged:
+                self._refuse_number(column, self._columns[column], int(empty.nonzero()[0, 0]))
+            self.notes.append(
+                f"{int(empty.sum())} empty cells in column {column!r} of {self._path.name} got the mean that the "
+                f"column had in training, {centre[0]:g}" + ("" if flagged else "; there, no cell was empty")
+            )
+        filled = torch.where(empty, centre[0], numbers).to(torch.float32)
+        return torch.cat([filled, empty.to(torch.float32)], dim=1) if flagged else filled
 
     def _numbers(self, column: str, cells: list[str], may_be_kinds: bool) -> Tensor | None:
-        """A column of numbers ``[R, 1]``, or nothing if it holds kinds; a few odd cells among numbers are an error."""
+        """A column of numbers ``[R, 1]`` in double precision, NaN where a cell is empty, or nothing if it holds kinds;
+        a few odd cells among numbers are an error."""
         try:
             numbers = list(map(float, cells))
         except ValueError:
             numbers = []
-        if numbers and all(map(math.isfinite, numbers)):
-            values = torch.tensor(numbers, dtype=torch.float64)
-            if float(values.abs().max()) <= _LARGEST:
-                return values.to(torch.float32)[:, None]
-        odd = [row for row, cell in enumerate(cells) if not _is_number(cell)]
-        texts = [row for row in odd if not is_missing(cells[row])]
-        given = sum(not is_missing(cell) for cell in cells)
-        if may_be_kinds and (not given or 2 * len(texts) > given):
-            return None
-        row = (texts or odd)[0]
+        if not numbers or not all(map(math.isfinite, numbers)):
+            read = [math.nan if is_missing(cell) else number(cell) for cell in cells]
+            given = [value for value in read if value is None or not math.isnan(value)]
+            if may_be_kinds and (not given or 2 * sum(map(_is_none, given)) > len(given)):
+                return None
+            if any(map(_is_none, given)):
+                self._refuse_number(column, cells, read.index(None), may_be_kinds)
+            numbers = [value for value in read if value is not None]
+        values = torch.tensor(numbers, dtype=torch.float64)[:, None]
+        large = values.abs() > _LARGEST
+        if bool(large.any()):
+            self._refuse_number(column, cells, int(large.nonzero()[0, 0]), may_be_kinds)
+        return values
+
+    def _refuse_number(self, column: str, cells: Sequence[str], row: int, may_be_kinds: bool = False) -> NoReturn:
         raise DataError(
             f"{self._path} line {self._lines[row]}: expected a number in column {column!r}, as in other rows "
             f"(got {cells[row]!r}): correct it"
@@ -122,17 +168,20 @@ class Columns:
         return torch.cat([torch.eye(len(known)), torch.zeros(1, len(known))])[numbers]
 
 
-def scale_of(values: Tensor) -> Scale:
+def scale_of(values: Tensor, names: Sequence[str] = ()) -> Scale:
     """Mean and spread of each column ``[R, C]``; 0 and 1, which change nothing, where a column is zeros and ones alone
-    or is the same everywhere.
+    or is the same everywhere. A column with a flag for empty cells is centred in any case: they get its mean.
 
     Encoders take numbers as they are: among ages and incomes a kind, which is 0 or 1, would not be seen.
     """
     found = []
-    for column in values.to(torch.float64).unbind(1):
+    for place, column in enumerate(values.to(torch.float64).unbind(1)):
         spread = float(column.std(correction=0))
         as_it_is = not spread or bool(((column == 0) | (column == 1)).all())
-        found.append((0.0, 1.0) if as_it_is else (float(column.mean()), spread))
+        if names and FLAG + names[place] in names:
+            found.append((float(column.mean()), spread or 1.0))
+        else:
+            found.append((0.0, 1.0) if as_it_is else (float(column.mean()), spread))
     return tuple(found)
 
 
@@ -144,9 +193,5 @@ def scaled(values: Tensor, scale: Scale) -> Tensor:
     return ((values.to(torch.float64) - centre) / spread).to(values.dtype)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        number = float(cell)
-    except ValueError:
-        return False
-    return math.isfinite(number) and abs(number) <= _LARGEST
+def _is_none(value: float | None) -> bool:
+    return value is None

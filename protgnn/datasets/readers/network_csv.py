@@ -3,8 +3,10 @@
 ========== =====================================================================================
 nodes.csv  a column ``id`` of any texts, each once; perhaps a label column (empty where the class is
            unknown) and a column ``split`` of train, valid, test (empty for none). Every other column
-           is a feature: numbers, centred and scaled, and texts as kinds
-edges.csv  columns ``source`` and ``target`` of ids; every other column is a feature of the edge
+           is a feature: numbers, centred and scaled, and texts as kinds. An empty cell among numbers
+           gets the mean of the column, and ``missing=…`` says where
+edges.csv  columns ``source`` and ``target`` of ids; every other column is a feature of the edge. An
+           edge that is listed several times with different features has their mean
 ========== =====================================================================================
 
 Columns of other names can be chosen. Commas, semicolons and tabs separate alike.
@@ -18,10 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from protgnn.data.labels import LABEL_COLUMNS, UNKNOWN, is_missing, to_classes, to_known_classes
+from protgnn.data.canonical_edges import merged_edges
+from protgnn.data.label_texts import LABEL_COLUMNS, merged_spellings, missing_labels
+from protgnn.data.labels import UNKNOWN, to_classes, to_known_classes
 from protgnn.data.network.network import Network
 from protgnn.data.network.node_split import PARTS, check_node_split
 from protgnn.data.schema import Schema
@@ -88,11 +93,12 @@ def read_network_folder(
         edge_names: tuple[str, ...] = ()
         if edges.columns:
             attr, edge_names = edge_columns.features(wanted.kinds)
-        node_scale, edge_scale = scale_of(x), () if attr is None else scale_of(attr)
+        node_scale = scale_of(x, node_names)
+        edge_scale = () if attr is None else scale_of(attr, edge_names)
     else:
         node_names, edge_names = schema.node_features, schema.edge_features
-        x = node_columns.features_of(node_names)
-        attr = edge_columns.features_of(edge_names) if edge_names else None
+        x = node_columns.features_of(node_names, schema.node_scale)
+        attr = edge_columns.features_of(edge_names, schema.edge_scale) if edge_names else None
         node_scale, edge_scale = schema.node_scale, schema.edge_scale
     x, attr = scaled(x, node_scale), None if attr is None else scaled(attr, edge_scale)
     made = Schema(
@@ -102,15 +108,27 @@ def read_network_folder(
         node_scale=node_scale,
         edge_scale=edge_scale,
     )
-    try:
-        network, notes = Network.from_edge_index(
-            x, edge_index, edge_attr=attr, y=y, names=names, schema=made, directed=directed
-        )
-    except DataError as error:  # what is left to refuse is two different sets of attributes for one edge
-        raise DataError(f"{edges.path}: {error}") from None
+    if attr is not None:
+        edge_index, attr = _merged(edges, edge_index, attr, len(names), directed)
+    network, notes = Network.from_edge_index(
+        x, edge_index, edge_attr=attr, y=y, names=names, schema=made, directed=directed
+    )
     if split is not None and y is not None and schema is None:
         check_node_split(network, split, f"{nodes.path}: the column {split_column!r}")
     return NetworkData(network, split, [*nodes.notes, *edges.notes, *node_columns.notes, *edge_columns.notes, *notes])
+
+
+def _merged(edges: _Table, edge_index: Tensor, attr: Tensor, num_nodes: int, directed: bool) -> tuple[Tensor, Tensor]:
+    """Edges ``[2, E]`` and their attributes ``[E, D]``, those listed several times with the mean of them."""
+    source, target = edge_index.numpy()
+    source, target, attr, merged = merged_edges(source, target, num_nodes, attr, directed)
+    if merged:
+        edges.notes.append(
+            f"{merged} edges of {edges.path.name} are listed several times with different attributes: "
+            "each has their mean"
+        )
+        edge_index = torch.from_numpy(np.stack([source, target]))
+    return edge_index, attr
 
 
 def read_pairs(place: Path, network: Network) -> Tensor:
@@ -216,8 +234,9 @@ def _classes(
     if column is None:
         return None, known
     texts = nodes.take(column)
-    rows = [row for row, text in enumerate(texts) if not is_missing(text)]
+    rows = [row for row, nothing in enumerate(missing_labels(texts)) if not nothing]
     given = [texts[row] for row in rows]
+    notes: list[str] = []
     if not rows:
         if schema is None:
             raise DataError(f"{nodes.path}: the label column {column!r} is empty: give labels, or remove the column")
@@ -227,12 +246,17 @@ def _classes(
         return nodes.where(rows[place])
 
     try:
-        numbers, names = to_classes(given, where) if schema is None else (to_known_classes(given, known, where), known)
+        if schema is None:
+            given, notes = merged_spellings(given)
+            numbers, names = to_classes(given, where)
+        else:
+            numbers, names = to_known_classes(given, known, where), known
     except DataError:
         if of_nodes or name is not None:
             raise
         nodes.columns[column] = texts  # such as a coordinate y
         return None, known
+    nodes.notes += notes
     return torch.full((len(texts),), UNKNOWN).index_put((torch.tensor(rows),), numbers), names
 
 

@@ -71,16 +71,43 @@ def test_things_without_features_get_a_constant():
     ("cells", "line", "got"),
     [
         (["1", "2", "x", "4"], 4, "x"),
-        (["1", "", "3"], 3, ""),
-        (["1", "2", "nan"], 4, "nan"),
         (["1", "inf", "3"], 3, "inf"),
         (["1", "1e39", "3"], 3, "1e39"),
         (["1", "2", "", "many"], 5, "many"),
+        (["1", "", "inf", "3"], 4, "inf"),
     ],
 )
 def test_an_odd_cell_among_numbers_is_named(cells, line, got):
     with pytest.raises(DataError, match=rf"nodes\.csv line {line}: expected a number in column 'age'.*\(got '{got}'\)"):
         columns(age=cells).features()
+
+
+def test_empty_cells_among_numbers_get_the_mean_and_a_flag():
+    table = columns(age=["10", "", "2,5", "n.d.", "4"], colour=["red", "", "red", "blue", "red"])
+    found, names = table.features()
+    assert names == ("age", "missing=age", "colour=blue", "colour=red")
+    assert found[:, :2].tolist() == [[10, 0], [5.5, 1], [2.5, 0], [5.5, 1], [4, 0]]
+    assert table.notes[0].startswith("2 empty cells in column 'age' of nodes.csv got the mean of the others, 5.5;")
+    scale = scale_of(found, names)
+    assert scale[0][0] == 5.5 and scale[1:] == ((0.0, 1.0),) * 3
+
+    new = columns(colour=["blue", "red"], age=["", "7"])
+    assert new.features_of(names, scale).tolist() == [[5.5, 1, 1, 0], [7, 0, 0, 1]]
+    assert "got the mean that the column had in training, 5.5" in new.notes[0]
+
+
+def test_an_empty_cell_where_training_had_none_gets_the_mean_if_it_is_known():
+    x, names = columns(age=["10", "2"], old=["1", "0"]).features()
+    new = columns(age=["", "3"], old=["1", "1"])
+    assert new.features_of(names, scale_of(x)).tolist() == [[6, 1], [3, 1]]
+    assert "there, no cell was empty" in new.notes[0]
+    with pytest.raises(DataError, match="line 2: expected a number in column 'old'"):
+        columns(age=["4", "3"], old=["", "1"]).features_of(names, scale_of(x))
+
+
+def test_a_column_with_empty_cells_is_centred_even_if_it_never_changes():
+    x, names = columns(age=["3", "", "3"]).features()
+    assert scale_of(x, names) == ((3.0, 1.0), (0.0, 1.0))
 
 
 def test_more_texts_than_can_be_kinds_are_refused():
