@@ -117,7 +117,7 @@ class GraphSet:
         """The features of some graphs; of most graphs, if they stand side by side, without a second copy in memory."""
         if 2 * len(chosen) > len(self) and bool((chosen.diff() == 1).all()):
             return self.x[int(self.node_ptr[chosen[0]]) : int(self.node_ptr[chosen[-1] + 1])]
-        return self.x[nodes]
+        return self.x.index_select(0, nodes)  # faster than indexing
 
     def batch(self, index: Tensor | None = None) -> Batch:
         """The graphs of ``index [B]`` (all if none) as one batch, without a Python step per graph."""
