@@ -7,7 +7,8 @@ TEST_PROCESSES ?= auto
 
 .PHONY: setup demo test test-slow fuzz bench-kills lint docs docs-outputs build bench-latency bench-batching bench-plain \
 	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
-	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 clean
+	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 \
+	bench-calibration clean
 
 setup: $(READY)
 
@@ -90,6 +91,9 @@ bench-explanations: setup
 
 bench-explaining: setup
 	$(BIN)/python -m benchmarks.explaining
+
+bench-calibration: setup
+	$(BIN)/python -m benchmarks.calibration
 
 bench-overhead: setup
 	$(BIN)/python -m benchmarks.overhead

@@ -67,9 +67,13 @@ KEYS = (
 """The keys of a recipe in the order in which results are named by them."""
 
 
+UNNAMED = {"calibrate"}
+"""Keys that change no prediction."""
+
+
 def named_by(recipe: Recipe) -> dict[str, Any]:
     """The keys and values that name the results of a recipe, in the order that names them."""
     values = recipe.model_dump()
     named = {key: AUTO_BEFORE[key] if values[key] == "auto" and key in AUTO_BEFORE else values[key] for key in KEYS}
-    later = {key: value for key, value in values.items() if key not in named}
+    later = {key: value for key, value in values.items() if key not in named and key not in UNNAMED}
     return named | {key: value for key, value in later.items() if value != Recipe.model_fields[key].default}

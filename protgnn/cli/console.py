@@ -132,6 +132,7 @@ SCORES = {
     "mcc": "Matthews correlation",
     "brier": "Brier score",
     "ece": "calibration error (ECE)",
+    "ece_by_chance": "  by chance alone",
     "loss": "loss",
 }
 """Scores in the order and words in which they are printed."""

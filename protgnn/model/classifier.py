@@ -60,6 +60,10 @@ class GraphClassifier(nn.Module):
         """Logits ``[B, C]``; ``whole`` compares whole graphs even in ProtGNN+."""
         raise NotImplementedError
 
+    def divide_logits(self, temperature: float) -> None:
+        """Divide all logits by a number, in the weights that make them."""
+        raise NotImplementedError
+
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
         """Squared distance ``[B, K]`` of every prototype to what it is compared with; ProtGNN and ProtGNN+ only."""
         raise TypeError(f"A {type(self).__name__} has no prototypes")
@@ -82,6 +86,11 @@ class PlainGNN(GraphClassifier):
         result: Tensor = self.head(self.embed(batch))
         return result
 
+    @torch.no_grad()
+    def divide_logits(self, temperature: float) -> None:
+        self.head.weight.div_(temperature)
+        self.head.bias.div_(temperature)
+
 
 class ProtGNN(GraphClassifier):
     """Classifies a graph by its similarities to prototypes, Eq. 2."""
@@ -90,6 +99,9 @@ class ProtGNN(GraphClassifier):
 
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:
         return self.head.logits(self.distances(batch, whole))
+
+    def divide_logits(self, temperature: float) -> None:
+        self.head.divide_logits(temperature)
 
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
         return self.head.distances(self.embed(batch))

@@ -91,6 +91,11 @@ class MinedHead(PrototypeHead):
         """Logits of values, ``[B, K] → [B, C]``: base + Σ weight · value."""
         return super().logits_of(similar) + self.base
 
+    @torch.no_grad()
+    def divide_logits(self, temperature: float) -> None:
+        super().divide_logits(temperature)
+        self.base.div_(temperature)
+
     def replace(self, classes: Tensor, counts: Tensor, looks: list[tuple[np.ndarray, np.ndarray]]) -> None:
         """Begin anew with K other prototypes; their vectors and weights are to be set."""
         width, num_classes = self.vectors.shape[1], len(self.base)

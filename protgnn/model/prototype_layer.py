@@ -55,6 +55,11 @@ class PrototypeHead(nn.Module):
         result: Tensor = self.last(similar)
         return result
 
+    @torch.no_grad()
+    def divide_logits(self, temperature: float) -> None:
+        """Divide all logits by a number, in the weights that make them."""
+        self.last.weight.div_(temperature)
+
     def keep(self, chosen: Tensor) -> None:
         """Keep only the prototypes of ``chosen [K']`` and their weights."""
         self.classes = self.classes[chosen]

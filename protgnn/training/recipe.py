@@ -144,6 +144,11 @@ class Recipe(BaseModel):
         ge=0,
     )
     refine_steps: int = knob(20, "last steps, of the last layer alone on the frozen similarities", ge=0)
+    calibrate: bool = knob(
+        True,
+        "fit a temperature on the validation graphs, by which all logits, and so all contributions, are divided",
+        paper=False,
+    )
     prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
 
     # optimisation

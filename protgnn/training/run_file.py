@@ -142,6 +142,7 @@ class ScoresFile(BaseModel):
     valid: PartScores | None = None
     test: PartScores | None = None
     familiarity: FiniteFloat | None = None
+    temperature: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     warm_up_accuracy: Share | Literal[-1] | None = None
     epochs: Number | None = None
     best_epoch: Number | None = None

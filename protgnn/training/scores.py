@@ -7,7 +7,8 @@
 ``average_precision``       the same for average precision; of links that of a link
 ``mcc``                     Matthews' correlation coefficient
 ``brier``                   squared error of the probabilities (of two classes: of one of them)
-``ece``                     how far probabilities are from how often they are right, in the mean (``calibration.py``)
+``ece``                     how far probabilities are from how often they are right, in the mean (``reliability.py``)
+``ece_by_chance``           the same if probabilities meant exactly what they say: few graphs are off by chance
 ``intervals``               95 % intervals of these by the bootstrap (``bootstrap.py``)
 ==========================  ===========================================================================================
 """
@@ -24,7 +25,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from protgnn.training.bootstrap import intervals, of_confusion
-from protgnn.training.calibration import expected_calibration_error
+from protgnn.training.reliability import calibration_error_by_chance, expected_calibration_error
 from protgnn.training.selection import accuracy_of, balanced_accuracy_of, log_odds, roc_auc_of
 
 PART_NAMES = {"train": "training", "valid": "validation", "test": "test"}
@@ -80,6 +81,7 @@ def score(
         "ece": expected_calibration_error(logits.softmax(1), y),
     }
     if with_intervals:
+        figures["ece_by_chance"] = calibration_error_by_chance(logits.softmax(1))
         figures["intervals"] = intervals(logits.numpy(), ranks, y.numpy(), errors.numpy(), positive)
     return figures
 

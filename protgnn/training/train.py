@@ -122,6 +122,8 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
     if recipe.plus and state.stage_start:
         scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
+    if recipe.calibrate:
+        scores["temperature"] = state.temperature
     seen = vocabulary = None
     if isinstance(parts.train, GraphSet):
         seen, vocabulary = parts.train.x.any(0).nonzero().squeeze(1).tolist(), vocabulary_of(parts.train)

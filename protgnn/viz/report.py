@@ -15,6 +15,7 @@ from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import Reasoning, RunContext
 from protgnn.explain.unseen_elements import unseen_among
 from protgnn.model.classifier import GraphClassifier
+from protgnn.training.reliability import ReliabilityBin, reliability
 from protgnn.training.resolve import noun
 from protgnn.training.run import Run, read_rows
 from protgnn.training.scores import majority_baseline, score, score_warnings
@@ -23,6 +24,7 @@ from protgnn.viz.curves import draw_curves
 from protgnn.viz.dispatch import draw_input, draw_prototype
 from protgnn.viz.html import reasoning_entry, render
 from protgnn.viz.picture import Sheet, svg
+from protgnn.viz.reliability_plot import draw_reliability
 from protgnn.viz.theme import PAGE
 
 _PER_GALLERY = 6
@@ -121,6 +123,8 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
     cautions = [] if found is None else score_warnings({**run.scores, "test": found} if of_what == "test" else found)
     return {
         "found": found,
+        "reliability": draw_reliability(_reliability(reasons), PAGE) if labelled else "",
+        "temperature": run.scores.get("temperature"),
         "majority": None if found is None else majority_baseline(found["per_class"])[0],
         "cautions": cautions if labelled else score_warnings(run.scores) if "valid" in run.scores else [],
         "own": labelled and of_what == "test",
@@ -140,6 +144,11 @@ def _scores(run: Run, reasons: list[Reasoning]) -> dict[str, Any]:
     logits, y = torch.tensor([why.logits for why in reasons]), torch.tensor([why.truth for why in reasons])
     link = 1 if noun(run.recipe, run.schema) == "pair" else None
     return score(logits, y, run.schema.class_names, link, with_intervals=True)
+
+
+def _reliability(reasons: list[Reasoning]) -> list[ReliabilityBin]:
+    probabilities = torch.tensor([why.probabilities for why in reasons])
+    return reliability(probabilities, torch.tensor([why.truth for why in reasons]))
 
 
 def galleries(reasons: list[Reasoning]) -> list[Gallery]:
