@@ -188,6 +188,10 @@ def test_it_has_the_scores_that_evaluate_prints(protgnn_command, prototype_run, 
         assert f"{low:.3f} to {high:.3f}" in page.words, key
         assert f"{found[key]:.3f}" in page.words, key
     assert "always predicting high would have" in page.words
+    plots = [
+        text for _, attributes in page.elements if "Reliability of 9" in (text := attributes.get("aria-label") or "")
+    ]
+    assert len(plots) == 1 and "right at probability" in plots[0] and "a temperature of" in page.words
     assert found["warnings"] == [] and page.having(**{"class": "warning"}) == []
 
 
