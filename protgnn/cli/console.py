@@ -172,6 +172,18 @@ def print_scores(scores: dict[str, Any], title: str) -> None:
         )
 
 
+def print_folds(summary: dict[str, Any]) -> None:
+    """Print the scores of a cross-validation: mean ± standard deviation, and every fold."""
+    sizes = summary["n"]
+    print_line(f"{summary['folds']} folds, tested on {min(sizes)} to {max(sizes)} each", bold=True)
+    shown = table("score", "mean ± std", "each fold", padding=False)
+    for key, found in summary["scores"].items():
+        each = " ".join("-" if value is None else f"{value:.3f}" for value in found["folds"])
+        name = SCORES[key] if key != "majority_baseline" else "  always predicting one class"
+        shown.add_row(cell(name), f"{found['mean']:.4f} ± {found['std']:.4f}", each)
+    print_table(shown)
+
+
 def evidence_advice(recipe: Recipe, scores: dict[str, Any]) -> str | None:
     """What to try where a ProtGNN+ classifies clearly worse from evidence than it did from all of a graph."""
     before, now = scores.get("warm_up_accuracy", 0.0), scores["valid"]["accuracy"]

@@ -13,7 +13,7 @@ from protgnn.errors import DataError
 from protgnn.io.structure_files import MOLBLOCK
 from protgnn.io.tables import Table, named_column, option
 from protgnn.io.text import ending
-from protgnn.training.folder_checks import refuse_other_files, refuse_taken, require_run
+from protgnn.training.folder_checks import refuse_other_files, refuse_other_folds, refuse_taken, require_run
 
 _OTHER_ENDINGS = (".jsonl", ".txt", ".conllu", ".conllu.gz")
 _READ_TWICE = 20_000_000  # bytes: a larger file is read once, when it is needed
@@ -50,8 +50,10 @@ def check_input(run: Path, source: str, smiles: str | None = None, text: str | N
         check_data(source, smiles, text, None, to_learn=False)
 
 
-def check_out(folder: Path, resume: bool, overwrite: bool) -> None:
-    """Refuse a run directory that is taken."""
+def check_out(folder: Path, resume: bool, overwrite: bool, folds: int | None = None) -> None:
+    """Refuse a run directory, or one for so many folds, that is taken."""
+    if folds is not None:
+        return refuse_other_folds(folder, folds, resume, overwrite)
     refuse_taken(folder, resume, overwrite)
     if not (resume or overwrite):
         refuse_other_files(folder)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +15,7 @@ from protgnn.cli.console import (
     evidence_advice,
     held_out,
     print_error,
+    print_folds,
     print_json,
     print_line,
     print_scores,
@@ -38,8 +41,12 @@ from protgnn.cli.signals import Stopped, stopped_by_signals
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
+    from protgnn.datasets.dataset import Dataset
+    from protgnn.datasets.network_dataset import NetworkDataset
+    from protgnn.training.checkpoint import TrainingState
     from protgnn.training.recipe import Recipe
     from protgnn.training.run import Run
+    from protgnn.training.train import SplitData
 
 
 def train(
@@ -52,6 +59,15 @@ def train(
     recipe: Annotated[str, typer.Option(help="default (our best) or paper (the paper's letter).")] = "default",
     settings: Annotated[list[str] | None, typer.Option("--set", help="Any recipe key: --set epochs=40.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML or JSON file of recipe keys.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="How parts are drawn: random, stratified, scaffold, scaffold-deepchem, or given by the data."
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option(help="Cross-validate: so many runs, each tested on another part of the data.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="The one seed of the run.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
@@ -69,20 +85,20 @@ def train(
     as_json: Json = False,
 ) -> None:
     """Train a model.  Example: protgnn train solubility --encoder gin --out runs/solubility"""
-    check_out(out_folder, resume, overwrite)
+    check_out(out_folder, resume, overwrite, folds)
     check_data(data, smiles, text, label)
     from protgnn.training.scores import score_warnings
 
-    made = recipe_from_options(recipe, encoder, seed, [*(settings or []), *(["plus=true"] if plus else [])], config)
-    options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad}
-    options |= {} if text is None else {"text": text}
-    options |= {"task": task} if task else {}
-    options |= {"directed": True} if directed else {}
-    options |= {"words": words} if words else {}
-    options |= {} if threshold is None else {"threshold": threshold}
-    options |= {} if bins is None else {"bins": bins}
-    options |= {"standardise": True} if standardise else {}
-    options |= {"dedupe": True} if dedupe else {}
+    chosen = [*(settings or []), *(["plus=true"] if plus else []), *([f"split={split}"] if split else [])]
+    made = recipe_from_options(recipe, encoder, seed, chosen, config)
+    given = {"text": text, "task": task, "directed": directed, "words": words, "threshold": threshold, "bins": bins}
+    given |= {"standardise": standardise, "dedupe": dedupe}
+    chosen_options = {name: value for name, value in given.items() if value is not None and value is not False}
+    options: dict[str, Any] = {"smiles": smiles, "label": label, "skip_bad": skip_bad, **chosen_options}
+    if folds is not None:
+        summary = train_folds_into(data, options, made, out_folder, folds, resume, overwrite)
+        print_json(summary) if as_json else print_folds(summary)
+        return
     done = train_run(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
     warn(warnings := score_warnings(scores))
@@ -123,11 +139,10 @@ def train_run(
         SystemExit: The user, SIGTERM or SIGHUP interrupted training; what to type to continue has been printed.
     """
     from protgnn.datasets.load import load
-    from protgnn.datasets.policy import recipe_changes, settled_options
+    from protgnn.datasets.policy import recipe_changes
     from protgnn.io.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
-    from protgnn.training.run import DataCard, Run
-    from protgnn.training.train import SplitData, train_in
+    from protgnn.training.train import train_in
 
     read = load(data, **options)
     changes = recipe_changes(read, recipe.model_fields_set)
@@ -135,19 +150,73 @@ def train_run(
     dataset = read.with_split(recipe.split, recipe.seed)
     for text in (*changes.notes, *dataset.notes):
         say(text)
+    parts, run = parts_and_run(dataset, data, options, recipe)
+    with interruptible(data, folder), ProgressBar("Training", total_epochs(recipe), err) as bar:
+        _, done = train_in(
+            folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
+        )
+    return done
+
+
+def train_folds_into(
+    data: str, options: dict[str, Any], recipe: Recipe, folder: Path, folds: int, resume: bool, overwrite: bool
+) -> dict[str, Any]:
+    """Cross-validate with a progress bar, a run directory per fold; what ``folds.json`` says.
+
+    Raises:
+        ProtGNNError: As in :func:`train_run`, or the data cannot be split so.
+        SystemExit: As in :func:`train_run`.
+    """
+    from protgnn.datasets.load import load
+    from protgnn.datasets.policy import recipe_changes
+    from protgnn.io.progress import ProgressBar
+    from protgnn.training.cross_validation import Fold, train_folds, write_summary
+    from protgnn.training.recipe import total_epochs
+    from protgnn.training.scores import score_warnings
+
+    read = load(data, **options)
+    changes = recipe_changes(read, recipe.model_fields_set | {"split"})  # folds are drawn, whatever split is given
+    recipe = recipe.model_copy(update=changes.values)
+    datasets = read.with_folds(folds, recipe.split, recipe.seed)
+    for text in (*changes.notes, *datasets[0].notes):
+        say(text)
+    made = [Fold(*parts_and_run(dataset, data, options, recipe)) for dataset in datasets]
+    done: list[Run] = []
+    epochs = total_epochs(recipe)
+    with interruptible(data, folder, "--folds", str(folds)), ProgressBar("Training", folds * epochs, err) as bar:
+
+        def show(state: TrainingState) -> None:
+            bar.update(len(done) * epochs + state.epoch, f"fold {len(done) + 1} of {folds}  {state.summary()}")
+
+        for run in train_folds(folder, made, show, resume, overwrite):
+            done.append(run)
+            warn([f"fold {len(done)}: {text}" for text in score_warnings(run.scores)])
+    return write_summary(folder, done)
+
+
+def parts_and_run(
+    dataset: Dataset | NetworkDataset, data: str, options: dict[str, Any], recipe: Recipe
+) -> tuple[SplitData, Run]:
+    """The parts of a dataset as it is split, and a run that is going to be trained on them."""
+    from protgnn.datasets.policy import settled_options
+    from protgnn.training.run import DataCard, Run
+    from protgnn.training.train import SplitData
+
     source = data if not Path(data).exists() else str(Path(data).resolve())
     # A run names its words by what they are, not by where they were found.
     named = {"words": dataset.schema.featurizer} if "words" in options else {}
     card = DataCard(source, dataset.fingerprint(), settled_options(options | named, dataset))
     run = Run(recipe, dataset.schema, card, dataset.split_)
-    parts = SplitData(dataset.train, dataset.valid, dataset.test)
+    return SplitData(dataset.train, dataset.valid, dataset.test), run
+
+
+@contextmanager
+def interruptible(data: str, folder: Path, *more: str) -> Iterator[None]:
+    """Training that a signal may stop: says how to go on, and ends the process."""
     try:
-        with stopped_by_signals(), ProgressBar("Training", total_epochs(recipe), err) as bar:
-            _, done = train_in(
-                folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
-            )
+        with stopped_by_signals():
+            yield
     except KeyboardInterrupt as stop:
-        again = shlex.join(["protgnn", "train", data, "--out", str(folder)])
+        again = shlex.join(["protgnn", "train", data, *more, "--out", str(folder)])
         print_error(f"interrupted: {again} with the same settings and --resume continues")
         raise SystemExit(stop.status if isinstance(stop, Stopped) else 130) from None
-    return done

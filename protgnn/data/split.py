@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -85,12 +85,15 @@ def k_fold(
         if smallest < k:
             raise DataError(f"Expected at most {smallest} folds, the graphs of the smallest class (got {k})")
     folds = keep_together([test for _, test in folder.split(np.zeros(len(graphs)), classes)], groups)
-    found = []
+    return [checked_split(graphs, *parts) for parts in turns(folds)]
+
+
+def turns(folds: Sequence[np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Numbers to train, validate and test on: each fold is tested on in turn, and the one after it validated on."""
     for number, test in enumerate(folds):
-        after = (number + 1) % k
+        after = (number + 1) % len(folds)
         train = np.concatenate([fold for other, fold in enumerate(folds) if other not in (number, after)])
-        found.append(checked_split(graphs, train, folds[after], test))
-    return found
+        yield train, folds[after], test
 
 
 def keep_together(parts: Sequence[np.ndarray], groups: np.ndarray | None) -> list[np.ndarray]:

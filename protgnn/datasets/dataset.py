@@ -12,7 +12,7 @@ from protgnn.data.schema import Schema
 from protgnn.data.split import Split, missing_classes
 from protgnn.data.stats import fingerprint, statistics
 from protgnn.datasets.copies import torn_copies
-from protgnn.datasets.splits import SplitKind, split
+from protgnn.datasets.splits import SplitKind, folds, split
 from protgnn.errors import DataError
 
 __all__ = ["Dataset"]
@@ -103,3 +103,9 @@ class Dataset:
             about.append(f"{torn} molecules of the given split have copies in another part of it")
         notes = [*(note for note in self.notes if note not in self.split_notes), *about]
         return replace(self, chosen_split=chosen, notes=notes, split_notes=tuple(about))
+
+    def with_folds(self, k: int, kind: str = "stratified", seed: int = 0) -> list[Dataset]:
+        """The same dataset split ``k`` times, so that every graph is tested on once."""
+        made = folds(self.graphs, k, kind, seed)
+        notes = [note for note in self.notes if note not in self.split_notes]
+        return [replace(self, chosen_split=one, notes=notes, split_notes=()) for one in made]

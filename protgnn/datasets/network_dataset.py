@@ -14,7 +14,7 @@ from torch import Tensor
 from protgnn.data.network.instances import NetworkInstances
 from protgnn.data.network.link_split import LINK_CLASSES, LinkSplit, split_links
 from protgnn.data.network.network import Network
-from protgnn.data.network.node_split import check_node_split, split_nodes
+from protgnn.data.network.node_split import check_node_split, fold_nodes, split_nodes
 from protgnn.data.network.stats import network_fingerprint, network_statistics
 from protgnn.data.schema import Schema
 from protgnn.data.split import Split
@@ -101,6 +101,12 @@ class NetworkDataset:
         if self.given_split is None:
             raise DataError(f"{self.name} comes without a split of its own: use a random or stratified one")
         return replace(self, chosen_split=self._checked_given())
+
+    def with_folds(self, k: int, kind: str = "stratified", seed: int = 0) -> list[NetworkDataset]:
+        """The same dataset split ``k`` times, so that every node with a label is tested on once."""
+        if self.task == "links":
+            raise DataError("Folds are for graphs and nodes: links are split with another --seed instead")
+        return [replace(self, chosen_split=one, seed=seed) for one in fold_nodes(self.network, k, kind, seed)]
 
     def uses_given_split(self, chosen: Collection[str]) -> bool:
         """Whether the split that came with the nodes is meant, given the recipe keys that a user has chosen."""

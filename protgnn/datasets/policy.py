@@ -33,7 +33,7 @@ def recipe_changes(data: Dataset | NetworkDataset, chosen: Collection[str]) -> R
     changes = RecipeChanges()
     if data.uses_given_split(chosen):
         changes.values["split"] = "given"
-        changes.notes.append("the parts are those of the split column or comment; --set split=stratified draws others")
+        changes.notes.append("the parts are those of the split column or comment; --split stratified draws others")
     encoder = default_encoder(2 if isinstance(data, NetworkDataset) and data.task == "links" else 0)
     if encoder is not None and "encoder" not in chosen:
         changes.values["encoder"] = encoder

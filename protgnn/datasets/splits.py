@@ -13,6 +13,7 @@ Copies of a molecule are in one part of any of them.
 
 from __future__ import annotations
 
+import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -28,12 +29,14 @@ from protgnn.data.split import (
     k_fold,
     missing_classes,
     random_split,
+    turns,
 )
 from protgnn.datasets.copies import copy_groups
 from protgnn.errors import DataError
 from protgnn.featurizers.molecule import parse, quiet
 
 SplitKind = Literal["random", "stratified", "scaffold", "scaffold-deepchem"]
+FOLD_KINDS = ("random", "stratified", "scaffold")
 
 _TRIES = 20  # orders of scaffolds that are drawn until every part has every class
 
@@ -51,9 +54,36 @@ def split(
     return random_split(graphs, seed, fractions, stratified=kind == "stratified", groups=copy_groups(graphs))
 
 
-def folds(graphs: GraphSet, k: int, seed: int = 0, stratified: bool = True) -> list[Split]:
-    """``k`` splits whose test parts together are the whole; copies of a molecule stay together."""
-    return k_fold(graphs, k, seed, stratified, copy_groups(graphs))
+def folds(graphs: GraphSet, k: int, kind: str = "stratified", seed: int = 0) -> list[Split]:
+    """``k`` splits whose test parts together are the whole; copies of a molecule, and in ``scaffold`` folds molecules
+    of one scaffold, stay together."""
+    if kind == "scaffold":
+        return scaffold_folds(graphs, k, seed)
+    if kind not in FOLD_KINDS:
+        raise DataError(f"Folds are drawn {', '.join(FOLD_KINDS)} (got {kind!r}): choose one of these with --split")
+    return k_fold(graphs, k, seed, kind == "stratified", copy_groups(graphs))
+
+
+def scaffold_folds(graphs: GraphSet, k: int, seed: int = 0) -> list[Split]:
+    """``k`` folds of whole scaffolds, with about the same share of every class where scaffolds allow it."""
+    from sklearn.model_selection import StratifiedGroupKFold
+
+    groups = _scaffold_groups(graphs, (0.8, 0.1, 0.1))
+    if not 3 <= k <= len(groups):
+        raise DataError(f"Expected between 3 and {len(groups)} folds, one for each scaffold (got {k})")
+    if graphs.y is None:
+        raise DataError("Scaffold folds need labels (got none): use random ones")
+    home = np.empty(len(graphs), dtype=np.int64)
+    for number, members in enumerate(groups):
+        home[members] = number
+    folder = StratifiedGroupKFold(k, shuffle=True, random_state=seed)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of small classes, which checked_split and scores tell of
+            parts = [test for _, test in folder.split(np.zeros(len(graphs)), graphs.y.numpy(), home)]
+    except ValueError as error:
+        raise DataError(f"Cannot draw {k} folds of scaffolds: {error}") from None
+    return [checked_split(graphs, *part) for part in turns(parts)]
 
 
 def scaffold(smiles: str) -> str:

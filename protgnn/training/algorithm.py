@@ -25,7 +25,6 @@ from protgnn.data.network.instances import Instances
 from protgnn.errors import RunError
 from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
 from protgnn.model.mined import ProtGNNMined
-from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.ending import end_with
 from protgnn.training.mined_algorithm import place_prototypes, train_mined
@@ -66,8 +65,6 @@ def fit(
         else:
             learn_plain(session)
     model.cpu().eval()
-    if recipe.calibrate:
-        state.temperature = calibrate(model, valid)  # ours
     return state
 
 

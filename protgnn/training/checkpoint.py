@@ -40,7 +40,6 @@ class TrainingState:
     learned_epoch: int = 0  # of the best of the stage before
     learned_accuracy: float = -1.0
     sources: list[dict[str, Any]] = field(default_factory=list)  # where the prototypes' subgraphs come from
-    temperature: float = 1.0  # by which the exported logits were divided
     rows: list[dict[str, float]] = field(default_factory=list)
     model: dict[str, Tensor] = field(default_factory=dict)
     average: dict[str, Tensor] = field(default_factory=dict)

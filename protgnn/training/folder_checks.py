@@ -3,13 +3,14 @@ mistake is told at once."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from protgnn.errors import ProtGNNError, RunError
 from protgnn.io.atomic_files import unfinished_name
 from protgnn.io.lock import LOCK_FILE
 
-RUN_FILE = "run.json"
+RUN_FILE, FOLDS_FILE = "run.json", "folds.json"
 
 
 def refuse_taken(folder: Path, resume: bool, overwrite: bool) -> None:
@@ -50,3 +51,27 @@ def _is_directory(folder: Path) -> bool:
         return folder.is_dir()
     except (OSError, ValueError):
         return False
+
+
+def fold_folder(folder: Path, number: int) -> Path:
+    """Where the run of a fold, counted from 1, is."""
+    return folder / f"fold-{number}"
+
+
+def refuse_other_folds(folder: Path, count: int, resume: bool, overwrite: bool) -> None:
+    """Refuse a folder for so many folds that holds something else, or folds that must not be replaced."""
+    try:
+        names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    except OSError as error:
+        raise ProtGNNError(f"Cannot write {folder}: {error.strerror}") from None
+    if RUN_FILE in names:
+        raise ProtGNNError(f"{folder} holds a run: choose another --out for folds")
+    own = {fold_folder(folder, number).name for number in range(1, count + 1)}
+    for name in names:
+        if name in own and not (resume or overwrite):
+            raise ProtGNNError(f"{folder} holds folds already: --resume continues them, --overwrite replaces them")
+        if name in own or FOLDS_FILE in (name, unfinished_name(name)):
+            continue
+        if re.fullmatch(r"fold-\d+", name):
+            raise ProtGNNError(f"{folder} holds {name}, and {count} folds are asked for: choose another --out")
+        raise ProtGNNError(f"{folder} is not empty and does not hold folds: choose another --out")

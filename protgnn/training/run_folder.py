@@ -179,6 +179,12 @@ def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:
     before = read_run(work)
     if before.finished:
         raise RunError(f"{folder} is finished: nothing to resume")
+    _refuse_another(folder, before, run, settle)
+    return Begun(work, TrainingState.load(work))
+
+
+def _refuse_another(folder: Path, before: Run, run: Run, settle: Settle) -> None:
+    """Refuse to go on with a run of another recipe, other data or another split."""
     changed = differences(settle(before.recipe), run.recipe)
     if changed:
         raise ProtGNNError(f"Cannot resume {folder} with another recipe: {changed}")
@@ -186,7 +192,21 @@ def _resumed(folder: Path, run: Run, settle: Settle) -> Begun | None:
         raise ProtGNNError(f"Cannot resume {folder}: the data has changed since it was begun")
     if not _same_split(before.split, run.split):
         raise ProtGNNError(f"Cannot resume {folder}: the split of the data has changed since it was begun")
-    return Begun(work, TrainingState.load(work))
+
+
+def finished_run(folder: Path, run: Run, settle: Settle = lambda recipe: recipe) -> Run | None:
+    """The finished run of a folder; nothing where there is none, or one that is being replaced.
+
+    Raises:
+        ProtGNNError: It is of another recipe, other data or another split than ``run``.
+    """
+    if not (folder / RUN_FILE).exists() or (folder / REPLACEMENT / RUN_FILE).exists():
+        return None
+    before = read_run(folder)
+    if not before.finished:
+        return None
+    _refuse_another(folder, before, run, settle)
+    return before
 
 
 def _begun(folder: Path, run: Run) -> Begun:

@@ -117,10 +117,9 @@ def score_warnings(scores: Mapping[str, Any]) -> list[str]:
     never = [name for name, own in figures["per_class"].items() if own["n"] and own["precision"] is None]
     for name in never:
         count = figures["per_class"][name]["n"]
-        found.append(
-            f"class {name} is never predicted on {_where(part)}, which has {count} of it: "
-            "class_weight=balanced makes rare classes count"
-        )
+        rare = count * len(figures["per_class"]) < figures["n"]
+        advice = ": class_weight=balanced makes rare classes count" if rare else ""
+        found.append(f"class {name} is never predicted on {_where(part)}, which has {count} of it{advice}")
     name, baseline = majority_baseline(figures["per_class"])
     if round(figures["accuracy"] * figures["n"]) <= figures["per_class"][name]["n"]:
         found.append(

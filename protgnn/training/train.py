@@ -15,6 +15,7 @@ from protgnn.featurizers.vocabulary import vocabulary_of
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.algorithm import fit
 from protgnn.training.build import build
+from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.device import check_device
 from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity
@@ -108,6 +109,7 @@ def train_in(
 def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState | None, folder: Path | None) -> Trained:
     model, recipe, parts = prepared.model, prepared.recipe, prepared.parts
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
+    temperature = calibrate(model, parts.valid) if recipe.calibrate else None
     # Promises are for graphs that were held out, and checking them is slow.
     held_out = [parts.valid] if parts.test is None else [parts.valid, parts.test]
     learned, *others = [assess(model, parts.train), *(assess(model, part, check_evidence=True) for part in held_out)]
@@ -122,8 +124,8 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
     if recipe.plus and state.stage_start:
         scores["warm_up_accuracy"] = state.learned_accuracy
     scores["epochs"], scores["best_epoch"] = state.epoch, state.best_epoch
-    if recipe.calibrate:
-        scores["temperature"] = state.temperature
+    if temperature is not None:
+        scores["temperature"] = temperature
     seen = vocabulary = None
     if isinstance(parts.train, GraphSet):
         seen, vocabulary = parts.train.x.any(0).nonzero().squeeze(1).tolist(), vocabulary_of(parts.train)

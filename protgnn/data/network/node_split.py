@@ -10,7 +10,7 @@ from torch import Tensor
 
 from protgnn.data.labels import UNKNOWN
 from protgnn.data.network.network import Network
-from protgnn.data.split import Split, hold_out
+from protgnn.data.split import Split, hold_out, turns
 from protgnn.errors import DataError
 
 PARTS = ("train", "valid", "test")
@@ -36,6 +36,28 @@ def split_nodes(
     split = Split(*(torch.from_numpy(np.sort(part).astype(np.int64)) for part in (train, valid, test)))
     check_node_split(network, split, "this split")
     return split
+
+
+def fold_nodes(network: Network, k: int, kind: str = "stratified", seed: int = 0) -> list[Split]:
+    """``k`` splits of the nodes whose class is known, so that each is tested on once; as ``data.split.k_fold``."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    if kind not in ("random", "stratified"):
+        raise DataError(f"Folds of nodes are drawn random or stratified (got {kind!r}): choose one with --split")
+    nodes = network.labelled.numpy()
+    classes = np.zeros(0) if network.y is None else network.y.numpy()[nodes]
+    smallest = len(nodes)
+    if kind == "stratified" and len(nodes):
+        smallest = int(np.unique(classes, return_counts=True)[1].min())
+    if not 3 <= k <= smallest:
+        raise DataError(f"Expected between 3 and {smallest} folds, the nodes of the smallest class (got {k})")
+    folder = (StratifiedKFold if kind == "stratified" else KFold)(k, shuffle=True, random_state=seed)
+    found = []
+    for parts in turns([nodes[test] for _, test in folder.split(nodes, classes)]):
+        split = Split(*(torch.from_numpy(np.sort(part).astype(np.int64)) for part in parts))
+        check_node_split(network, split, "this split into folds")
+        found.append(split)
+    return found
 
 
 def check_node_split(network: Network, split: Split, source: str) -> None:
