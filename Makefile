@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TEST_PROCESSES ?= auto
 
-.PHONY: setup demo test test-slow fuzz bench-kills lint docs docs-outputs build bench-latency bench-batching bench-plain \
+.PHONY: setup demo test test-slow fuzz fuzz-readers lint docs docs-outputs build bench-latency bench-batching bench-plain \
 	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
 	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 \
-	bench-calibration clean
+	bench-calibration bench-kills clean
 
 setup: $(READY)
 
@@ -52,6 +52,11 @@ bench-latency: setup
 
 fuzz: setup
 	$(BIN)/python -m benchmarks.fuzz --count 10000
+
+# Ten minutes of it; `pip` brings atheris when it is first asked for.
+fuzz-readers: setup
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[fuzz]'
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.fuzz_readers
 
 bench-kills: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.kills

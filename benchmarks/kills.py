@@ -1,10 +1,10 @@
 """SIGKILL at random moments of training, resuming, replacing and reporting: nothing is lost, and the end is the same.
 
 ``make bench-kills`` kills 100 times. A moment is a share of the processor time that the command takes when it is left
-alone, so that a busy machine kills at the same places as an idle one. The moments are spread over the whole command,
-and a fifth of them over its last tenth. After each kill every command is asked about what is there, training is
-continued to the end, and its weights, prototypes and predictions are compared with those of training that was never
-killed.
+alone, so that a busy machine kills at the same places as an idle one. The moments are spread over the whole command, a
+fifth of them over its last tenth, and a fifth right after the run was sealed. After each kill every command is asked
+about what is there, training is continued to the end, and its weights, prototypes and predictions are compared with
+those of training that was never killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,11 @@ def started(arguments: list[object]) -> int:
         os._exit(70)
 
 
+def after(moment: float) -> Callable[[int], bool]:
+    """Whether a process has had so much processor time."""
+    return lambda process: nanoseconds(process) >= moment
+
+
 def nanoseconds(process: int) -> int:
     """The processor time that a process has taken so far."""
     return int(Path(f"/proc/{process}/schedstat").read_text().split()[0])
@@ -105,14 +110,14 @@ def whole_time(arguments: list[object]) -> int:
     return taken
 
 
-def killed_at(arguments: list[object], moment: float, delay: float) -> bool:
-    """Run a command and kill it at a moment of its processor time and a little later; whether it was still running."""
+def killed_when(arguments: list[object], ready: Callable[[int], bool], delay: float) -> bool:
+    """Run a command and kill it as soon as it is ready and a little later; whether it was still running."""
     process = started(arguments)
     while os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
-        if nanoseconds(process) >= moment:
+        if ready(process):
             time.sleep(delay)
             break
-        time.sleep(0.0005)
+        time.sleep(0.0002)
     os.kill(process, signal.SIGKILL)
     status = os.waitpid(process, 0)[1]
     return os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
@@ -175,10 +180,18 @@ class Bench:
             shutil.copytree(self.work / "old", self.run)
             return self.train(name, "--overwrite")
         if verb == "resume":
-            while not killed_at(self.train(name), chance.uniform(0.1, 0.8) * time_alone, 0):
+            while not killed_when(self.train(name), after(chance.uniform(0.1, 0.8) * time_alone), 0):
                 shutil.rmtree(self.run)
             return self.train(name, "--resume")
         return self.train(name)
+
+    def sealed(self, process: int) -> bool:
+        """Whether the new run is there."""
+        try:
+            content = (self.run / "run.json").read_bytes()
+        except FileNotFoundError:
+            return False
+        return b'"finished": true' in content and content != (self.work / "old" / "run.json").read_bytes()
 
     def fault(self, scene: str, number: int, what: str) -> None:
         """Note what must not be."""
@@ -288,14 +301,17 @@ def run_scene(bench: Bench, scene: str, kills: int) -> dict[str, int]:
         taken = whole_time(["report", bench.run])
     found: dict[str, int] = {}
     for number in range(kills):
-        last = number % 5 == 4
-        share = 0.9 + 0.1 * chance.random() if last else (number + chance.random()) / kills
         arguments = bench.prepare(scene, chance, alone)
-        if verb == "resume":  # what is left of the time is not known; a share of the rest is as good
-            share *= 0.8
-        while not killed_at(arguments, share * taken, chance.uniform(0, 0.02)):
-            share *= 0.93  # it had ended: a little earlier, then
-            arguments = bench.prepare(scene, chance, alone)
+        if number % 5 == 4 and verb != "report":
+            delay = chance.uniform(0, 0.01)
+            while not killed_when(arguments, bench.sealed, delay):
+                delay *= 0.5  # it had ended: a little earlier, then
+                arguments = bench.prepare(scene, chance, alone)
+        else:
+            share = 0.9 + 0.1 * chance.random() if number % 5 == 3 else (number + chance.random()) / kills
+            while not killed_when(arguments, after(share * taken), chance.uniform(0, 0.02)):
+                share *= 0.93
+                arguments = bench.prepare(scene, chance, alone)
         left = bench.judge(scene, number)
         found[left] = found.get(left, 0) + 1
     return found

@@ -19,7 +19,7 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.split import Split
 from protgnn.errors import ProtGNNError, RunError
-from protgnn.io.atomic_files import csv_text, remove_unfinished, unfinished_name, write_bytes, write_json
+from protgnn.io.atomic_files import csv_text, remove_unfinished, unfinished_name, write_bytes, write_json, write_text
 from protgnn.io.lock import locked
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import STATE_FILE, TENSORBOARD, TrainingState
@@ -29,6 +29,8 @@ from protgnn.training.run import Run, read_plain, read_run, run_checksum
 from protgnn.training.run_file import FILE_NAME, LOG_FILE, MODEL_FILE, PROTOTYPE_FILE, checked_run_file
 
 REPORT_FILE, REPLACEMENT = "report.html", ".replacement"
+SEALED_FILE = "sealed"
+"""In the folder of a replacement: the checksum of the run that it became, or is about to become."""
 Settle = Callable[[Recipe], Recipe]
 
 
@@ -46,7 +48,10 @@ def write_run(folder: Path, run: Run, model: GraphClassifier | None = None, stat
         write_bytes(folder / stored, content)
         files[stored] = checksum
     record = {**run.to_json(), "files": files}
-    write_json(folder / RUN_FILE, {**record, "checksum": run_checksum(record)})
+    checksum = run_checksum(record)
+    if (folder / REPLACEMENT).is_dir():
+        write_text(folder / REPLACEMENT / SEALED_FILE, checksum)
+    write_json(folder / RUN_FILE, {**record, "checksum": checksum})
     if model is not None:
         (folder / STATE_FILE).unlink(missing_ok=True)
         for path in folder.iterdir():  # of the run before, and of one that was killed before it was sealed
@@ -80,6 +85,7 @@ def save_run(folder: Path, run: Run, model: GraphClassifier, state: TrainingStat
         raise RunError(f"{folder} is not empty and not a run: choose another folder")
     with locked(folder):
         _refuse_odd_entries(folder)
+        _clean_up(folder)
         unfinished = (folder / STATE_FILE).exists() and not _named_files(folder)
         if unfinished or (folder / REPLACEMENT).exists():
             raise RunError(f"{folder} holds training that did not finish: continue it, or choose another folder")
@@ -99,7 +105,7 @@ def _refuse_odd_entries(folder: Path) -> None:
         for entry in path.iterdir() if path.is_dir() else ():
             if entry.name in (REPLACEMENT, TENSORBOARD):
                 _refuse_odd(entry, stat.S_IFDIR)
-            elif entry.name in (RUN_FILE, STATE_FILE, REPORT_FILE) or re.fullmatch(FILE_NAME, entry.name):
+            elif entry.name in (RUN_FILE, STATE_FILE, REPORT_FILE, SEALED_FILE) or re.fullmatch(FILE_NAME, entry.name):
                 _refuse_odd(entry, stat.S_IFREG)
 
 
@@ -149,6 +155,7 @@ def training_in(
     with locked(folder):
         _refuse_odd_entries(folder)
         _sweep(folder)  # under the lock: what another process is writing is not left over
+        _clean_up(folder)
         begun = _resumed(folder, run, settle) if resume else None
         yield begun or _begun(folder, run)
 
@@ -156,13 +163,23 @@ def training_in(
 def finish(folder: Path, run: Run, model: GraphClassifier, state: TrainingState) -> None:
     """Seal trained weights as the run of a folder, in the place of the one that was there."""
     write_run(folder, run, model, state)
+    _clean_up(folder)
+
+
+def _clean_up(folder: Path) -> None:
+    """Remove the folder of a replacement that has become the run; its process may have been killed before it did."""
     work = folder / REPLACEMENT
-    if work.exists():
+    try:
+        sealed = read_plain(work / SEALED_FILE).decode()
+        if json.loads(read_plain(folder / RUN_FILE))["checksum"] != sealed:
+            return
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, ProtGNNError):
+        return
+    (folder / REPORT_FILE).unlink(missing_ok=True)
+    if (work / TENSORBOARD).is_dir():
         shutil.rmtree(folder / TENSORBOARD, ignore_errors=True)
-        if (work / TENSORBOARD).is_dir():
-            (work / TENSORBOARD).rename(folder / TENSORBOARD)
-        (folder / REPORT_FILE).unlink(missing_ok=True)
-        shutil.rmtree(work, ignore_errors=True)
+        (work / TENSORBOARD).rename(folder / TENSORBOARD)
+    shutil.rmtree(work, ignore_errors=True)
 
 
 def _refuse_other_folders(folder: Path, resume: bool, overwrite: bool) -> None:

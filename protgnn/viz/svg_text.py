@@ -9,6 +9,7 @@ from protgnn.viz.theme import Theme
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW, _WIDE = "iljtfrI.,;:!'|()[] ", "mwMW@%—…"
+_NARROWEST = 0.4
 
 
 def xml(text: str) -> str:
@@ -24,13 +25,18 @@ def body_text(text: str) -> str:
 def text_width(text: str, size: float) -> float:
     """About how wide a text is in DejaVu Sans, rather more than less."""
     return size * sum(
-        0.4 if letter in _NARROW else 0.98 if letter in _WIDE else 0.73 if letter.isupper() else 0.64 for letter in text
+        _NARROWEST if letter in _NARROW else 0.98 if letter in _WIDE else 0.73 if letter.isupper() else 0.64 for letter in text
     )
+
+
+def _letters(width: float, size: float) -> int:
+    """How many letters certainly fill a line: a text may be of megabytes, and no more than this of it is measured."""
+    return int(width / (_NARROWEST * size)) + 2
 
 
 def wrapped(text: str, width: float, size: float, most: int = 4) -> list[str]:
     """Lines no wider than ``width``; words that are wider, such as SMILES, are broken. What is left out ends in …"""
-    lines = [""]
+    lines, text = [""], text[: (most + 1) * _letters(width, size)]  # of more no letter would be seen
     for word in text.split(" "):
         while word:
             joined = f"{lines[-1]} {word}" if lines[-1] else word
@@ -58,6 +64,7 @@ def shortened(text: str, width: float, size: float) -> str:
     """As much of a text as fits, with … for the rest."""
     if text_width(text, size) <= width:
         return text
+    text = text[: _letters(width, size)]
     while text and text_width(text + "…", size) > width:
         text = text[:-1]
     return text.rstrip(" …") + "…"

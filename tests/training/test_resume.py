@@ -190,14 +190,30 @@ def test_a_run_that_is_replaced_stays_usable_until_the_new_one_is_sealed(begun, 
             monkeypatch.undo()
             found = load_model(folder)[0].state_dict()
             assert any(all(torch.equal(found[key], weights[key]) for key in found) for weights in (old, new))
-            if (folder / ".replacement" / "run.json").exists():
-                train_in(folder, parts, other, resume=True)
-            elif not all(torch.equal(found[key], new[key]) for key in found):
-                train_in(folder, parts, other, overwrite=True)
+            if not all(torch.equal(found[key], new[key]) for key in found):
+                begun_again = (folder / ".replacement" / "run.json").exists()
+                train_in(folder, parts, other, resume=begun_again, overwrite=not begun_again)
             found = load_model(folder)[0].state_dict()
             assert all(torch.equal(found[key], new[key]) for key in found), f"killed at write {number}"
         number += 1
     assert number > 4, "run begun, state, log, model and run sealed are at least so many writes"
+
+
+def test_killed_between_sealing_and_cleaning_up_a_replacement_is_finished(begun, tmp_path, monkeypatch):
+    run, parts = begun
+    other = replace(run, recipe=run.recipe.model_copy(update={"seed": 5}))
+    train_in(tmp_path, parts, run)
+    (tmp_path / "report.html").write_text("on the old run")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("protgnn.training.run_folder._clean_up", lambda folder: None)
+        train_in(tmp_path, parts, other, overwrite=True)
+    assert (tmp_path / ".replacement").is_dir() and read_run(tmp_path).recipe.seed == 5
+    sealed = (tmp_path / "run.json").read_bytes()
+    with pytest.raises(RunError, match="is finished: nothing to resume"):
+        train_in(tmp_path, parts, other, resume=True)
+    assert (tmp_path / "run.json").read_bytes() == sealed
+    assert {path.name for path in tmp_path.iterdir()} & {".replacement", "report.html"} == set()
 
 
 def _die_at(monkeypatch, number: int, after: bool) -> None:

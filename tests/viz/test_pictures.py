@@ -173,3 +173,12 @@ def test_texts_are_broken_and_shortened_to_what_fits():
     assert len(lines) == 3 and lines[-1].endswith("…") and all(text_width(line, 12) <= 200 for line in lines)
     assert "".join(wrapped(smiles, 200, 12, most=99)) == smiles
     assert shortened("short", 200, 12) == "short" and shortened(smiles, 200, 12).endswith("…")
+
+
+@pytest.mark.parametrize("letter", ["i", "C", "—"])
+def test_a_text_without_measure_is_cut_as_a_long_one_is(letter):
+    """Measuring it again for every letter left out would take hours."""
+    long, longer = letter * 2_000, letter * 2_000_000
+    assert wrapped(longer, 200, 12, most=3) == wrapped(long, 200, 12, most=3)
+    assert shortened(longer, 200, 12) == shortened(long, 200, 12)
+    assert shortened(longer, 200, 12).endswith("…") and wrapped(longer, 200, 12, most=3)[-1].endswith("…")
