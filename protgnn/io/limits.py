@@ -28,6 +28,7 @@ class Limits:
         nodes: Nodes of all graphs, or of a network.
         edges: Directed edges of all graphs, or of a network.
         graph_nodes: Nodes of one graph, which a model takes whole.
+        mined_nodes: Nodes of one graph in which a ProtGNN+ with mined prototypes looks for parts.
         atoms: Atoms of one molecule.
         smiles_chars: Characters of one SMILES.
         nesting: Branches within branches of one SMILES.
@@ -43,6 +44,7 @@ class Limits:
     nodes: int = 20_000_000
     edges: int = 200_000_000
     graph_nodes: int = 1_000_000
+    mined_nodes: int = 50_000
     atoms: int = 10_000
     smiles_chars: int = 50_000
     nesting: int = 1_000
@@ -108,6 +110,7 @@ _WORDS = {
     "nodes": "nodes",
     "edges": "edges",
     "graph_nodes": "nodes in one graph",
+    "mined_nodes": "nodes in one graph whose parts are looked at",
     "atoms": "atoms",
     "smiles_chars": "characters in a SMILES",
     "nesting": "branches within branches in a SMILES",

@@ -32,6 +32,7 @@ from protgnn.data.parts import PartSet, all_parts, grown_parts, part_set
 from protgnn.data.subgraph import cut
 from protgnn.data.units import members
 from protgnn.featurizers.part_rule import PartRule
+from protgnn.io.limits import check_limit
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 from protgnn.model.classifier import PlainGNN, ProtGNN
 from protgnn.model.encoders import Encoder
@@ -219,6 +220,7 @@ class ProtGNNMined(ProtGNN):
     def candidates(self, batch: Batch) -> PartSet:
         """The candidate parts of a batch; those of the last batches are remembered."""
         batch = batch.to("cpu")
+        check_limit("mined_nodes", int(batch.node_counts.max()), "a graph")  # masks of parts are as long as a graph
         key = (batch.num_graphs, *(_mark(tensor) for tensor in (batch.x, batch.edge_index, batch.batch)))
         known = self._found.get(key)
         if known is not None:

@@ -25,7 +25,8 @@ def body_text(text: str) -> str:
 def text_width(text: str, size: float) -> float:
     """About how wide a text is in DejaVu Sans, rather more than less."""
     return size * sum(
-        _NARROWEST if letter in _NARROW else 0.98 if letter in _WIDE else 0.73 if letter.isupper() else 0.64 for letter in text
+        _NARROWEST if letter in _NARROW else 0.98 if letter in _WIDE else 0.73 if letter.isupper() else 0.64
+        for letter in text
     )
 
 
