@@ -9,6 +9,7 @@ import torch
 from protgnn.data.parts import all_parts, grown_parts
 from protgnn.data.resemblance import look_of, resemblance
 from protgnn.data.units import Units, mask_of, members
+from protgnn.errors import DataError
 from protgnn.featurizers.kinds import kinds_of
 from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.featurizers.part_rule import PartRule
@@ -190,3 +191,10 @@ def test_the_prototype_itself_is_as_similar_as_can_be_and_nothing_alike_has_none
     found = model.evidence(graphs.batch())
     assert float(found.similar[:, 0].max()) == pytest.approx(HIGHEST, abs=1e-4)
     assert float(found.similar.min()) >= -1e-6
+
+
+def test_a_graph_too_large_for_masks_of_its_parts_is_refused(model, graphs, monkeypatch):
+    """Each mask is as long as the graph, so memory grows with its square."""
+    monkeypatch.setenv("PROTGNN_LIMITS", "mined_nodes=10")
+    with pytest.raises(DataError, match=r"11 nodes in one graph whose parts are looked at.*mined_nodes=11"):
+        model.candidates(graphs.batch())
