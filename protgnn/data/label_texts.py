@@ -17,9 +17,12 @@ from protgnn.errors import DataError
 LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
 """Names by which a label column is recognised."""
 
-MISSING = frozenset(
+EMPTY = frozenset({"", "nan", "na", "n/a", "null"})
+"""What programs write where there is nothing."""
+
+MISSING = EMPTY | frozenset(
     {
-        *("", "nan", "na", "n/a", "n.a.", "n.a", "#n/a", "#value!", "#div/0!", "#ref!", "null", "nil", "?", "??", "."),
+        *("n.a.", "n.a", "#n/a", "#value!", "#div/0!", "#ref!", "nil", "?", "??", "."),
         *("-", "--", "---", "–", "—", "n.d.", "n.d", "nd", "n/d", "n.t.", "n/t", "not determined", "not tested"),
         *("not available", "not measured", "missing"),
     }
@@ -31,8 +34,13 @@ _MOST_RANGES = 20
 
 
 def is_missing(text: str) -> bool:
-    """Whether a cell says that there is nothing in it."""
+    """Whether a cell of a table, as people fill it in, says that there is nothing in it."""
     return text.strip().lower() in MISSING
+
+
+def is_empty(text: str) -> bool:
+    """Whether a label of a file that programs write says that there is none."""
+    return text.strip().lower() in EMPTY
 
 
 def missing_labels(texts: Sequence[str]) -> list[bool]:

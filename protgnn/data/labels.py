@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from protgnn.data.label_texts import LABEL_COLUMNS, folded, is_missing
+from protgnn.data.label_texts import LABEL_COLUMNS, folded
 from protgnn.data.label_texts import number as _number
 from protgnn.errors import DataError
 from protgnn.io.limits import check_limit
@@ -16,7 +16,6 @@ __all__ = [
     "LABEL_COLUMNS",
     "MAX_CLASSES",
     "UNKNOWN",
-    "is_missing",
     "known_numbers",
     "may_be_numbered",
     "renumbered",

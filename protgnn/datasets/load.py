@@ -158,7 +158,10 @@ def _read(source: Source) -> Loaded:
 
 
 def _checked(name: str, read: Loaded, description: str, origin: str) -> Dataset:
-    graphs, notes = check(read.graphs, training=True)
+    try:
+        graphs, notes = check(read.graphs, training=True)
+    except DataError as error:  # what was left out may be why
+        raise DataError("\n".join([str(error), *(f"note: {note}" for note in read.notes)])) from None
     notes = [*read.notes, *notes]
     return Dataset(
         name,

@@ -131,3 +131,43 @@ def test_a_messy_file_is_refused_with_all_that_is_wrong(name: str) -> None:
         load(FOLDER / name)
     for words in REFUSED[name]:
         assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "words"),
+    [
+        (["D", "ND"] * 4, {}, "all its labels are 'D', but for 4 rows that have none or say 'ND'"),
+        ([""] * 8, {}, "none of its 8 rows has a label"),
+        (["1.5", "2.5"] * 4, {"threshold": "x"}, "Expected a number as --threshold"),
+        (["1.5", "2.5"] * 4, {"threshold": 9}, "no value is >= 9"),
+        (["1.5", "2.5"] * 4, {"bins": "2,1"}, "where to cut, ascending"),
+        (["1.5", "2.5"] * 4, {"bins": 3}, "too many are equal"),
+        (["1.5", "2.5"] * 4, {"bins": 2, "threshold": 2}, "got both"),
+        (["1.5", "high"] * 4, {"threshold": 2}, "line 3: the label 'high' is no number"),
+    ],
+)
+def test_labels_that_make_no_classes_are_refused(tmp_path: Path, labels: list[str], options: dict, words: str) -> None:
+    path = tmp_path / "mols.csv"
+    path.write_text("smiles,y\n" + "".join(f"{s},{y}\n" for s, y in zip(MOLECULES, labels, strict=True)))
+    with pytest.raises(DataError, match=words):
+        load(path, **options)
+
+
+def test_values_are_cut_into_ranges_with_about_as_many_in_each_or_where_one_says(tmp_path: Path) -> None:
+    path = tmp_path / "mols.csv"
+    path.write_text("smiles,y\n" + "".join(f"{'C' * n},{n / 4}\n" for n in range(1, 13)))
+    thirds = load(path, bins=3)
+    assert thirds.schema.class_names == ("< 1.25", "1.25 to 2.25", ">= 2.25")
+    assert thirds.graphs.y.bincount().tolist() == [4, 4, 4] and thirds.settled["bins"] == "1.25,2.25"
+    assert (
+        load(path, bins=[1, 2.5]).graphs.y.tolist()
+        == load(path, bins="1,2.5").graphs.y.tolist()
+        == ([0] * 3 + [1] * 6 + [2] * 3)
+    )
+
+
+def test_a_file_that_leaves_too_little_says_what_was_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "mols.csv"
+    path.write_text("smiles,y\nCCO,a\nCCN,b\nCCC,n.d.\nCCF,a\nCCBr,b\nCCI,a\n")
+    with pytest.raises(DataError, match=r"Class b has 2 graphs(.|\n)*note: Left out 1 of 6 rows"):
+        load(path)

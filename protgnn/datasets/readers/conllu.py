@@ -26,7 +26,8 @@ import torch
 from torch import Tensor
 
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.labels import is_missing, to_classes, to_known_classes
+from protgnn.data.label_texts import is_empty
+from protgnn.data.labels import to_classes, to_known_classes
 from protgnn.data.schema import Schema
 from protgnn.data.split import Split, hold_out
 from protgnn.datasets.readers.reader import Labels, Loaded, OnSkip, Reader, Source
@@ -89,7 +90,7 @@ def read_conllu(
         told = _Told(block.line, block.comments.get(key, ""), block.comments.get("split", ""))
         try:
             sentence = _sentence(path, block)
-            if classes is None and is_missing(told.label):
+            if classes is None and is_empty(told.label):
                 _refuse(path, told.line, f"the sentence has no label: add a line `# {key} = …` before its words")
         except DataError as error:
             if not skip_bad:
@@ -185,7 +186,7 @@ def _classes(
         return to_classes(texts, where)
     if not classes:
         return None, classes
-    missing = [place for place, text in enumerate(texts) if is_missing(text)]
+    missing = [place for place, text in enumerate(texts) if is_empty(text)]
     if missing:
         if named:
             raise DataError(f"{where(missing[0])}: the sentence has no comment `# {key} = …`")

@@ -40,7 +40,8 @@ from torch import Tensor
 
 from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.labels import is_missing, to_classes, to_known_classes
+from protgnn.data.label_texts import is_empty
+from protgnn.data.labels import to_classes, to_known_classes
 from protgnn.data.schema import Kind, Schema
 from protgnn.datasets.readers.reader import Labels, Loaded, Reader, Source
 from protgnn.errors import DataError
@@ -260,7 +261,7 @@ def _fault(graph: JsonGraph) -> str | None:
             return f"edge [{source}, {target}] {number_them}"
     if graph.edge_attr is not None and len(graph.edge_attr) != len(graph.edges):
         return f"expected `edge_attr` to be a list of finite numbers for each of the {len(graph.edges)} edges"
-    if graph.y is not None and is_missing(str(graph.y)):
+    if graph.y is not None and is_empty(str(graph.y)):
         return f"the label `y` is missing (got {graph.y!r}): give a class, or leave `y` out of all graphs"
     if graph.targets is not None and not all(0 <= target < count for target in graph.targets):
         return f"targets {graph.targets} {number_them}"

@@ -10,6 +10,7 @@ from pathlib import Path
 from protgnn.data.label_texts import (
     Ranges,
     ambiguous_comma,
+    folded,
     merged_spellings,
     missing_labels,
     number,
@@ -60,6 +61,13 @@ def labels_to_learn(path: Path, texts: Sequence[str], lines: Sequence[int], opti
         column.wrong = f"{path}: none of its {len(texts)} rows has a label: choose another label column"
         return column
     given = [texts[place] for place in told]
+    marks = sorted({texts[place].strip() for place in column.left_out} - {""})
+    if marks and len({folded(text) for text in given}) == 1:
+        column.wrong = (
+            f"{path}: all its labels are {given[0].strip()!r}, but for {len(column.left_out)} rows that have none or "
+            f"say {', '.join(map(repr, marks[:_SHOWN]))}, which counts as none: write it out if it is a class"
+        )
+        return column
     try:
         ranges = ranges_of(options.threshold, options.bins, lambda: given)
         doubtful = ambiguous_comma(given)

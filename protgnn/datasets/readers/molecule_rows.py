@@ -100,22 +100,29 @@ def _why_no_smiles(text: str) -> str:
 
 def _from_block(text: str) -> Molecule | None:
     """A structure of an SDF, named by its canonical SMILES and numbered as that is."""
-    from rdkit import Chem
+    from rdkit.Chem import MolToSmiles
 
-    if not text.strip():
+    mol = _parsed_block(text)
+    if mol is None or over_limit("atoms", mol.GetNumAtoms()):
         return None
+    return _from_smiles(MolToSmiles(mol))
+
+
+def _parsed_block(text: str) -> Mol | None:
+    from rdkit.Chem import MolFromMolBlock
+
     try:
-        mol = Chem.MolFromMolBlock(text)
+        mol = MolFromMolBlock(text) if text.strip() else None
     except (RuntimeError, ValueError):
         return None
-    if mol is None or not mol.GetNumAtoms() or over_limit("atoms", mol.GetNumAtoms()):
-        return None
-    return _from_smiles(Chem.MolToSmiles(mol))
+    return mol if mol is not None and mol.GetNumAtoms() else None
 
 
 def _why_no_block(text: str) -> str:
-    title = text.split("\n", 1)[0].strip()
-    return f"RDKit cannot read the structure{f' {title[:60]!r}' if title else ''}"
+    title, mol = text.split("\n", 1)[0].strip(), _parsed_block(text)
+    called = f"the structure{f' {title[:60]!r}' if title else ''}"
+    fault = None if mol is None else over_limit("atoms", mol.GetNumAtoms())
+    return f"{called} has {fault}" if fault else f"RDKit cannot read {called}"
 
 
 def _standard(molecule: Molecule | None) -> Molecule | None:

@@ -208,3 +208,40 @@ def test_a_config_that_never_ends_is_left(monkeypatch):
     few(monkeypatch, "file_bytes=1000000")
     with pytest.raises(ProtGNNError, match="/dev/zero: 1000001 bytes"):
         read_config(Path("/dev/zero"))
+
+
+def packed(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return path
+
+
+def test_a_workbook_that_would_unpack_to_too_much_or_grow_is_refused(tmp_path, monkeypatch):
+    bomb = packed(tmp_path / "bomb.xlsx", {"xl/worksheets/sheet1.xml": b" " * 3_000_000})
+    few(monkeypatch, "file_bytes=1000000")
+    with pytest.raises(DataError, match=r"bomb\.xlsx, unpacked: 3000000 bytes or more"):
+        read_csv(bomb)
+    laughs = b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><workbook>&b;</workbook>'
+    for name, content in (("plain", laughs), ("wide", laughs.decode().encode("utf-16"))):
+        path = packed(tmp_path / f"{name}.xlsx", {"xl/workbook.xml": content})
+        with pytest.raises(DataError, match="declares a document type"):
+            read_csv(path)
+    (tmp_path / "garbage.xlsx").write_bytes(bomb.read_bytes()[:-40])
+    with pytest.raises(DataError, match="no Excel workbook or a damaged one"):
+        read_csv(tmp_path / "garbage.xlsx")
+    with pytest.raises(DataError, match=r"no Excel workbook or a damaged one \(KeyError\)"):
+        read_csv(packed(tmp_path / "other.xlsx", {"a.txt": b"no workbook"}))
+
+
+def test_a_structure_of_an_sdf_keeps_the_limits(tmp_path, monkeypatch):
+    from rdkit.Chem import MolFromSmiles, MolToMolBlock
+
+    records = [MolToMolBlock(MolFromSmiles("C" * size)) + f"> <y>\n{size % 2}\n\n$$$$\n" for size in (3, 4, 30)]
+    (tmp_path / "a.sdf").write_text("".join(records))
+    few(monkeypatch, "atoms=20")
+    with pytest.raises(DataError, match="line 31: the structure has 30 atoms, and at most 20 are read"):
+        read_csv(tmp_path / "a.sdf")
+    (tmp_path / "a.sdf").write_text("no structure\nat all\n")
+    with pytest.raises(DataError, match="holds no structure"):
+        read_csv(tmp_path / "a.sdf")
