@@ -49,7 +49,7 @@ def test_a_link_is_followed_and_a_pipe_written_to(tmp_path):
     reader = threading.Thread(target=lambda: heard.append(pipe.read_text()), daemon=True)
     reader.start()
     write_text(pipe, "through")
-    reader.join(timeout=10)
+    reader.join(timeout=120)
     assert heard == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
     out, into = os.pipe()
     write_text(Path(f"/dev/fd/{into}"), "this way too")  # as /dev/stdout before a pipe

@@ -337,7 +337,7 @@ def test_a_seed_makes_the_same_run_twice(protgnn_command, molecules_csv, tmp_pat
 
 def _process(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "protgnn", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
 def test_a_real_process_ends_with_the_same_statuses(run_folder):
@@ -354,7 +354,7 @@ def test_a_closed_pipe_is_no_error(run_folder, molecules_csv):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
     assert "Traceback" not in process.stderr.read()
-    process.wait(timeout=120)
+    process.wait(timeout=600)
     process.stderr.close()
 
 

@@ -141,7 +141,7 @@ def test_links_are_scored_by_roc_auc_and_average_precision(protgnn_command, link
 def test_another_process_finds_the_promises_kept(task, request):
     folder = request.getfixturevalue(task)
     command = [sys.executable, "-m", "protgnn", "evaluate", str(folder), "--json"]
-    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout)
+    figures = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout)
     known = json.loads((folder / "run.json").read_text())["scores"]["test"]
     errors = [name for name in known if name.endswith("_error")]
     assert {"prototype_error", "sum_error"} <= set(errors) and all(figures[name] <= 1e-5 for name in errors)

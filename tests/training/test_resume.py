@@ -39,7 +39,7 @@ PROTOTYPES = [
     "class_weight=low=3",
     "select_by=roc_auc",
 ]
-PATIENCE_SECONDS = 120
+PATIENCE_SECONDS = 1200
 
 
 # The state is written many times a second, so that a short training has many moments to be killed in
