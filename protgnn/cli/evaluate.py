@@ -49,11 +49,12 @@ def evaluate(
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
     if made.prototypes is not None:
-        from protgnn.explain.explanation import RunContext, explain
-        from protgnn.explain.metrics.looks import look_figures
+        from protgnn.explain.explanation import RunContext
+        from protgnn.explain.metrics.figures import explanation_figures
+        from protgnn.model.classifier import ProtGNN
 
-        context = RunContext.of(made)
-        scores |= look_figures(explain(model, graphs, context), context)
+        assert isinstance(model, ProtGNN)
+        scores |= explanation_figures(model, graphs, RunContext.of(made))
     if certificate:
         from protgnn.explain.certificate import certificates, summarise
 

@@ -62,15 +62,16 @@ def read_for_prediction(
 def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     """The graphs under the schema of a model: same columns by name, classes renumbered to the model's.
 
-    Degrees are told by the edges, so they are added where the model wants them behind the columns that there are, and
-    left out where it does not.
+    Columns that the model does not know are left out: degrees, or what molecules have got since it was trained. Degrees
+    are told by the edges, so they are added where the model wants them behind the columns that there are.
     """
     _check_words(graphs.schema, schema)
     width, wanted, given = graphs.num_features, schema.node_features, graphs.schema.node_features
     if wanted[width:] == DEGREES and given in ((), wanted[:width]):
         graphs = with_degrees(replace(graphs, schema=replace(graphs.schema, node_features=wanted[:width])))
-    elif given == (*wanted, *DEGREES):
-        graphs = replace(graphs, x=graphs.x[:, : len(wanted)], schema=replace(graphs.schema, node_features=wanted))
+    elif given != wanted and set(wanted) <= set(given):
+        columns = [given.index(name) for name in wanted]
+        graphs = replace(graphs, x=graphs.x[:, columns], schema=replace(graphs.schema, node_features=wanted))
     _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
     return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
 

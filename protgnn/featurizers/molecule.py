@@ -15,6 +15,7 @@ from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.errors import DataError
+from protgnn.featurizers.atom_properties import ATOM_PROPERTIES, atom_properties
 from protgnn.featurizers.smiles_limits import smiles_fault
 from protgnn.io.limits import check_limit
 
@@ -47,7 +48,7 @@ _BOND_GROUPS: tuple[tuple[str, ...], ...] = (
     ("ring",),
     ("stereo=none", "stereo=E", "stereo=Z"),
 )
-ATOM_FEATURES: tuple[str, ...] = tuple(name for group in _ATOM_GROUPS for name in group)
+ATOM_FEATURES: tuple[str, ...] = (*(name for group in _ATOM_GROUPS for name in group), *ATOM_PROPERTIES)
 BOND_FEATURES: tuple[str, ...] = tuple(name for group in _BOND_GROUPS for name in group)
 
 
@@ -140,8 +141,10 @@ def from_molecules(
     begins: list[int] = []
     ends: list[int] = []
     marked: list[np.ndarray] = []
+    properties = [np.zeros((0, len(ATOM_PROPERTIES)), np.float32)]
     elements = _element_choices()
     for mol in mols:
+        properties.append(atom_properties(mol))
         # By index: the iterators of RDKit's Python layer cost more than all the features together.
         for number in range(mol.GetNumAtoms()):
             atom_rows.append(atoms.row(_atom_choices(mol.GetAtomWithIdx(number), elements)))
@@ -161,8 +164,9 @@ def from_molecules(
     target = np.array(ends + begins, dtype=np.int64)
     order = np.lexsort((source, target, owner))
     attributes = bonds.table()[np.tile(np.array(bond_rows, dtype=np.int64), 2)[order]]
+    named = atoms.table()[np.array(atom_rows, dtype=np.int64)]
     return GraphSet(
-        x=torch.from_numpy(atoms.table()[np.array(atom_rows, dtype=np.int64)]),
+        x=torch.from_numpy(np.concatenate([named, np.concatenate(properties)], 1)),
         edge_index=torch.from_numpy(np.stack([source[order], target[order]])),
         node_ptr=offsets(torch.from_numpy(node_counts)),
         edge_ptr=offsets(torch.from_numpy(2 * bond_counts)),

@@ -7,6 +7,7 @@ and edges alone, and they tell the same: elements, bond types and, by RDKit, rin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -16,8 +17,11 @@ from protgnn.data.batch import Batch
 from protgnn.data.looks import row_hashes
 from protgnn.data.parts import NodeKinds
 from protgnn.data.schema import Schema
-from protgnn.data.units import Edge, Units, ring_edges
+from protgnn.data.units import Edge, Units, members, ring_edges
 from protgnn.featurizers.kinds import drawn_columns
+
+MOST_CYCLES = 64
+"""Graphs with more cycles than that are too dense for cycles to stand out."""
 
 _HETERO = ("N", "O", "S")
 
@@ -90,6 +94,16 @@ class PartRule:
             groups = _joined(marked[starts[number] : starts[number + 1]], pairs)
             found.append(Units(tuple(neighbours), groups, ring_cycles(count, edges)))
         return found
+
+    def cycles(self, units: Units, budget: int) -> list[int]:
+        """Cycles of a graph, and cycles that share a node, of at most ``budget`` edges: parts that stand out."""
+        edges = [(node, other) for node, near in enumerate(units.neighbours) for other in members(near) if node < other]
+        if not 0 <= len(edges) - units.num_nodes < MOST_CYCLES:
+            return []
+        every = {mask for masks in ring_cycles(units.num_nodes, edges).values() for mask in masks}
+        single = sorted(mask for mask in every if units.edge_count(mask) <= budget)
+        joined = {one | other for one, other in combinations(single[:MOST_CYCLES], 2) if one & other}
+        return [*single, *sorted(mask for mask in joined - every if units.edge_count(mask) <= budget)]
 
     def _functional(self, batch: Batch) -> np.ndarray:
         """Ertl's marked atoms, bool ``[N]``; see :mod:`protgnn.featurizers.units`."""

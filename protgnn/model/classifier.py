@@ -6,8 +6,8 @@
 ``ProtGNNPlus``     the same for the subgraph of ``G`` that each prototype takes as its evidence
 ==================  ==================================================================================
 
-The state dict holds ``encoder.*`` and ``head.*``, and for ProtGNN+ ``sampler.*`` and ``parts.*``, the batch-norm
-statistics of subgraphs.
+The state dict holds ``encoder.*``, ``head.*`` and, where the readout learns, ``pooling.*``; for ProtGNN+ also
+``sampler.*`` and ``parts.*``, the batch-norm statistics of subgraphs.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ import torch
 from torch import Tensor, nn
 
 from protgnn.data.batch import Batch
+from protgnn.data.graph_set import GraphSet
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import Evidence, EvidenceOptions, Exploration, Proposals, nearest, propose
 from protgnn.model.message_passing import SoftMask
 from protgnn.model.prototype_layer import PrototypeHead, squared_distances
 from protgnn.model.pyg_encoder import PyGEncoder
-from protgnn.model.readout import ReadoutName, readout
+from protgnn.model.readout import Pooling, ReadoutName, readout
 from protgnn.model.sampler import Sampler
 
 
@@ -41,6 +42,7 @@ class GraphClassifier(nn.Module):
     def __init__(self, encoder: Encoder | PyGEncoder, readout: ReadoutName, head: nn.Linear | PrototypeHead) -> None:
         super().__init__()
         self.encoder, self.readout, self.head = encoder, readout, head
+        self.pooling = Pooling(encoder.width_out) if readout == "all" else None
         self.sampler = self.parts = None
 
     @property
@@ -50,7 +52,11 @@ class GraphClassifier(nn.Module):
 
     def embed(self, batch: Batch, presence: SoftMask | None = None) -> Tensor:
         """One embedding per graph, ``[B, H]``."""
-        return readout(self.readout, self.encoder(batch, presence), batch, presence)
+        z = self.encoder(batch, presence)
+        if self.pooling is not None:
+            pooled: Tensor = self.pooling(z, batch, presence)
+            return pooled
+        return readout(self.readout, z, batch, presence)
 
     def embed_parts(self, batch: Batch) -> Tensor:
         """One embedding per graph, ``[B, H]``, where the graphs are subgraphs: those of prototypes, or evidence."""
@@ -110,6 +116,10 @@ class ProtGNN(GraphClassifier):
         """Similarity ``[B, K]`` of every prototype to what it is compared with, Eq. 2."""
         return self.head.similarity(self.distances(batch, whole))
 
+    def similarities_of_parts(self, parts: GraphSet) -> Tensor:
+        """Similarity ``[S, K]`` of S subgraphs, cut out and by themselves, to every prototype, Eq. 2."""
+        return self.head.similarity(self.head.distances(self.embed_parts(parts.batch())))
+
     def begin_anchored_stage(self) -> None:
         """Get ready to embed prototypes' subgraphs; ProtGNN+ begins to count statistics of subgraphs."""
 
@@ -164,4 +174,6 @@ class ProtGNNPlus(ProtGNN):
 
     def as_protgnn(self) -> ProtGNN:
         """The ProtGNN of the same weights, which this model shares with it."""
-        return ProtGNN(self.encoder, self.readout, self.head).train(self.training)
+        model = ProtGNN(self.encoder, self.readout, self.head)
+        model.pooling = self.pooling
+        return model.train(self.training)

@@ -29,7 +29,6 @@ from torch import Tensor, nn
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.parts import PartSet, all_parts, grown_parts, part_set
-from protgnn.data.subgraph import cut
 from protgnn.data.units import members
 from protgnn.featurizers.part_rule import PartRule
 from protgnn.io.limits import check_limit
@@ -230,7 +229,14 @@ class ProtGNNMined(ProtGNN):
             masks = [all_parts(own, self.budget, MOST_PARTS) for own in units]
         else:
             scores = np.split(self.where_to_look(batch), np.cumsum(batch.node_counts.numpy())[:-1])
-            masks = [grown_parts(own, score, self.budget, MOST_GROWN) for own, score in zip(units, scores, strict=True)]
+            masks = [
+                list(
+                    dict.fromkeys(
+                        [*self.rule.cycles(own, self.budget), *grown_parts(own, score, self.budget, MOST_GROWN)]
+                    )
+                )
+                for own, score in zip(units, scores, strict=True)
+            ]
         found = part_set(batch, masks, self.rule.kinds(batch), self.layers)
         self._found.put(key, found)
         return found
@@ -279,14 +285,13 @@ class ProtGNNMined(ProtGNN):
         places = find_places(similar, (unlike <= ALIKE)[distinct], parts)
         return MinedEvidence(parts, similar, places, places.values(similar, head.counts.cpu()))
 
-    def similarity_alone(self, graph: GraphSet, nodes: int) -> Tensor:
-        """The similarity ``[K]`` of one part of one graph to every prototype, cut out and by itself."""
-        mask = torch.tensor([bool(nodes >> node & 1) for node in range(len(graph.x))])
-        alone = cut(graph, torch.tensor([0]), mask)
-        batch = alone.batch()
-        found = part_set(batch, [[(1 << len(alone.x)) - 1]], self.rule.kinds(batch), self.layers)
-        distance = self.head.part_distances(self.embed_parts(batch), self.head.vectors, self.unlike(found))
-        return self.head.similarity(distance)[0]
+    def similarities_of_parts(self, parts: GraphSet) -> Tensor:
+        batch = parts.batch()
+        everything = [[(1 << count) - 1] for count in parts.node_counts.tolist()]
+        found = part_set(batch, everything, self.rule.kinds(batch), self.layers)
+        h = self.embed_all(found.graphs).cpu()
+        distance = self.head.part_distances(h, self.head.vectors.detach().cpu(), self.unlike(found))
+        return self.head.similarity(distance)[torch.from_numpy(found.distinct)]
 
     def similarities(self, batch: Batch, whole: bool = False) -> Tensor:
         return self.evidence(batch).value

@@ -1,20 +1,20 @@
 """Node embeddings → one embedding per instance: over all nodes of a graph, of which absent ones are skipped, or of the
-target nodes alone."""
+target nodes alone. ``all`` is :class:`Pooling`; the others have nothing to learn."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from protgnn.data.batch import Batch
 from protgnn.model.message_passing import SoftMask
 
-ReadoutName = Literal["sum", "mean", "max", "target", "pair_product", "pair_concat"]
+ReadoutName = Literal["sum", "mean", "max", "all", "target", "pair_product", "pair_concat"]
 
 READOUTS: dict[int, tuple[ReadoutName, ...]] = {
-    0: ("sum", "mean", "max"),
+    0: ("sum", "mean", "max", "all"),
     1: ("target",),
     2: ("pair_product", "pair_concat"),
 }
@@ -24,6 +24,24 @@ READOUTS: dict[int, tuple[ReadoutName, ...]] = {
 def readout_width(name: ReadoutName, width: int) -> int:
     """The width of an instance's embedding, given that of a node's."""
     return 2 * width if name == "pair_concat" else width
+
+
+SUM_SCALE = 0.1
+"""Brings sums over some ten nodes to the size of means."""
+
+
+class Pooling(nn.Module):
+    """Mean, sum and maximum over the present nodes side by side, through two layers: ``[N, H] → [B, H]``."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3 * width, width), nn.ReLU(), nn.Linear(width, width))
+
+    def forward(self, x: Tensor, batch: Batch, presence: SoftMask | None = None) -> Tensor:
+        total = readout("sum", x, batch, presence) * SUM_SCALE
+        mean, highest = readout("mean", x, batch, presence), readout("max", x, batch, presence)
+        out: Tensor = self.layers(torch.cat([mean, total, highest], 1))
+        return out
 
 
 def targets_read(name: ReadoutName) -> int:
@@ -41,6 +59,8 @@ def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: SoftMask | Non
     The root is that of a scaled dot product. Without it the H products of a pair are so far from those of any other
     that no prototype resembles it, and the similarities teach nothing.
     """
+    if name == "all":
+        raise ValueError("The readout all has weights of its own: use Pooling")
     present = None if presence is None or presence.node is None else presence.node[:, None]
     if name not in READOUTS[0]:
         return _of_targets(name, x if present is None else x * present, batch)

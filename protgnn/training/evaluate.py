@@ -151,7 +151,8 @@ def mined_faithfulness(model: ProtGNNMined, graphs: Instances) -> dict[str, floa
         used = found.similar.gather(0, found.places.best)
         sizes.append(torch.from_numpy(found.parts.edges[found.places.best.numpy()]).float().reshape(-1))
         for graph, row in sorted({(g, r) for g, rows in enumerate(found.places.best.tolist()) for r in rows}):
-            alone = model.similarity_alone(some[graph], found.parts.masks[row])
+            mask = torch.tensor([bool(found.parts.masks[row] >> node & 1) for node in range(len(some[graph].x))])
+            alone = model.similarities_of_parts(cut(some[graph], torch.tensor([0]), mask))[0]
             taken = found.places.best[graph] == row
             error = max(error, float((alone[taken] - used[graph][taken]).abs().max()))
     said = torch.cat([model(batch, whole=True) for batch in evaluation_batches(model, graphs, whole=True)]).argmax(1)

@@ -67,6 +67,8 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
     session.restore_best()
     model = session.model
     model.encoder.load_state_dict(model.guide.encoder.state_dict())
+    if model.pooling is not None and model.guide.pooling is not None:
+        model.pooling.load_state_dict(model.guide.pooling.state_dict())
     model.begin_anchored_stage()
 
 

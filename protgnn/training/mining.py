@@ -28,20 +28,25 @@ LEAST_SUPPORT = 0.01
 SHORTLIST = 60
 """Candidates of each class and kind that are looked at more closely."""
 
-LEAST_AUC = 0.55
-"""How well the values of a candidate must rank its class above the others."""
+LEAST_AUC = 0.5
+"""How well the values of a candidate must rank its class above the others; a rare part ranks only the few graphs that
+have it."""
 
-LEAST_Z = 2.0
-"""Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size."""
+LEAST_Z = 3.0
+"""Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size: the best of
+some hundred candidates that mean nothing agrees by about as much."""
 
-LEAST_GAIN = 2.0
+LEAST_GAIN = 4.0
 """Log-likelihood that a prototype must add."""
+
+PASSED_OVER = 5
+"""Candidates in a row that add less than that, after which none is looked at."""
 
 SIZE_COST, LARGEST = 0.05, 12
 """Standard errors that each node of a candidate must earn, up to so many nodes."""
 
 AS_GOOD = 0.95
-"""A larger part that holds the chosen one and agrees as well takes its place: a house rather than its roof."""
+"""A part that holds the chosen one, has more cycles and agrees as well takes its place: a house, not its roof."""
 
 SPEAKS = 0.8
 """A class with a candidate of this AUC gets a prototype in any case."""
@@ -140,7 +145,7 @@ class CandidatePool:
         values: How much each graph has of each candidate, ``[G, 2 Q]``.
         size: The nodes of the candidate of each column, ``[2 Q]``.
         look: A number that is equal for candidates that look the same, ``[2 Q]``.
-        larger: For a column those of larger parts that hold it.
+        larger: For a column those of parts that hold it and have more cycles.
     """
 
     values: np.ndarray
@@ -162,14 +167,15 @@ def select(
     shares = np.bincount(y, weights=counts_for, minlength=num_classes) / len(y)
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
+    passed: list[tuple[int, int]] = []
     logits = base.expand(len(y), -1)
     before = _log_loss(logits, targets, counts_for)
-    while len(chosen) < per_class * num_classes:
+    while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
         residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy() * counts_for[:, None]
         agrees = (centred.T @ residual / length[:, None]).T / (residual.std(0)[:, None] + 1e-6)  # [C, 2 Q]
         agrees = agrees - SIZE_COST * np.minimum(size, LARGEST)
         agrees[aucs < LEAST_AUC] = -np.inf
-        for taken, own in chosen:
+        for taken, own in (*chosen, *passed):
             agrees[own, pool.look == pool.look[taken]] = -np.inf
         had = np.bincount([label for _, label in chosen], minlength=num_classes)
         agrees[had >= per_class] = -np.inf
@@ -182,17 +188,18 @@ def select(
         holding = [one for one in pool.larger.get(column, ()) if agrees[label, one] >= AS_GOOD * agrees[label, column]]
         if holding:
             column = max(holding, key=lambda one: (size[one], agrees[label, one]))
-        chosen.append((column, label))
-        classes = torch.tensor([own for _, own in chosen])
-        kept = columns[:, [one for one, _ in chosen]]
+        tried = [*chosen, (column, label)]
+        classes = torch.tensor([own for _, own in tried])
+        kept = columns[:, [one for one, _ in tried]]
         start = torch.cat([weight, torch.zeros(1)])
-        weight, base = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
-        logits = (kept * weight) @ torch.nn.functional.one_hot(classes, num_classes).float() + base
-        now = _log_loss(logits, targets, counts_for)
+        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
+        found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
+        now = _log_loss(found, targets, counts_for)
         if not silent and before - now < LEAST_GAIN:
-            chosen.pop()
-            break
-        before = now
+            passed.append((column, label))
+            continue
+        chosen, passed, logits, before = tried, [], found, now
+        weight, base = fitted
     if not chosen:  # nothing tells the classes apart: the best there is
         label, column = (int(place) for place in np.unravel_index(int(np.argmax(aucs)), aucs.shape))
         chosen.append((column, label))
@@ -249,8 +256,8 @@ def _auc(values: np.ndarray, own: np.ndarray) -> float:
 
 
 def _larger(parts: PartSet, candidates: np.ndarray) -> dict[int, list[int]]:
-    """For every column the columns of the same kind whose part holds that part."""
-    count = len(candidates)
+    """For every column the columns of the same kind whose part holds that part and has more cycles."""
+    count, cycles = len(candidates), parts.edges - parts.nodes
     number = {int(row): place for place, row in enumerate(candidates)}
     found: dict[int, list[int]] = {}
     for outer, row in enumerate(candidates):
@@ -258,7 +265,9 @@ def _larger(parts: PartSet, candidates: np.ndarray) -> dict[int, list[int]]:
         graph, mask = int(parts.graph[place]), parts.masks[place]
         for inner in range(int(parts.ptr[graph]), int(parts.ptr[graph + 1])):
             held = number.get(int(parts.distinct[inner]))
-            if held is not None and held != outer and parts.masks[inner] & mask == parts.masks[inner]:
+            if held is None or held == outer or cycles[place] <= cycles[inner]:
+                continue
+            if parts.masks[inner] & mask == parts.masks[inner]:
                 for shift in (0, count):
                     found.setdefault(held + shift, []).append(outer + shift)
     return found

@@ -63,9 +63,9 @@ class Recipe(BaseModel):
     norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
     dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
     readout: ReadoutName = knob(
-        "mean",
-        "how node embeddings become one: sum, mean or max; of nodes of a network it is target, "
-        "of pairs pair_product or pair_concat",
+        "all",
+        "how node embeddings become one: sum, mean, max, or all three side by side through two layers; of nodes of a "
+        "network it is target, of pairs pair_product or pair_concat",
         paper="max",
     )
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
@@ -99,13 +99,14 @@ class Recipe(BaseModel):
         "epochs T_w of ProtGNN before evidence is learned; auto: 100, or 1000 steps if that is less",
         paper=200,
     )
-    evidence: Literal["sampled", "mined"] = knob(
-        "sampled",
+    evidence: Literal["sampled", "mined"] | Auto = knob(
+        "auto",
         "sampled: learned prototypes are projected, and a sampler finds evidence (the paper); mined: prototypes are "
-        "parts that recur and tell classes apart, and evidence is whole, small and looks like them (graphs only)",
+        "parts that recur and tell classes apart, and evidence is whole, small and looks like them (graphs only); "
+        "auto: mined for graphs, sampled for nodes and links of a network",
         paper="sampled",
     )
-    mined_prototypes: int = knob(12, "mined prototypes of a class at the most", ge=1, le=100)
+    mined_prototypes: int = knob(20, "mined prototypes of a class at the most", ge=1, le=100)
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)
     evidence_beside: int = knob(
         10, "candidates in each graph that are offered beside the sampler's proposals", paper=0, ge=0
@@ -248,6 +249,8 @@ class Recipe(BaseModel):
 RECIPES = ("default", "paper")
 RETIRED = {"anchored_window"}
 """Keys that older runs were trained with and that say nothing about their weights."""
+DEFAULTS_BEFORE = {"evidence": "sampled"}
+"""What a run was trained with if it does not say so: it is older than the key."""
 
 
 def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:

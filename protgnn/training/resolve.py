@@ -41,6 +41,7 @@ def resolve(recipe: Recipe, train: Instances, encoder: nn.Module | None = None) 
     Raises:
         ProtGNNError: the readout is not for these instances, or ProtGNN+ is asked for on a directed network.
     """
+    recipe = recipe.model_copy(update={"evidence": _evidence(recipe, train)})
     changes: dict[str, Any] = {"readout": _readout(recipe, train), "search_max_nodes": largest_prototype(recipe)}
     layers = getattr(encoder, "num_layers", None)
     if isinstance(layers, int):
@@ -152,6 +153,13 @@ def reach_of(recipe: Recipe) -> Reach:
 def noun(recipe: Recipe, schema: Schema) -> str:
     """What a model of that recipe classifies, in a word: a molecule, a node, a pair."""
     return {1: "node", 2: "pair"}.get(targets_read(recipe.readout), schema.kind)
+
+
+def _evidence(recipe: Recipe, train: Instances) -> str:
+    """What kind of evidence: auto is mined for graphs, sampled for what has targets in a network."""
+    if recipe.evidence != "auto":
+        return recipe.evidence
+    return "sampled" if train.num_targets else "mined"
 
 
 def _readout(recipe: Recipe, instances: Instances) -> str:

@@ -46,7 +46,7 @@ from protgnn.model.readout import targets_read
 from protgnn.training.build import build
 from protgnn.training.folder_checks import RUN_FILE, require_run
 from protgnn.training.prototype_cards import PrototypeCard, Prototypes
-from protgnn.training.recipe import RETIRED, Recipe, make_recipe
+from protgnn.training.recipe import DEFAULTS_BEFORE, RETIRED, Recipe, make_recipe
 from protgnn.training.run_file import (
     LOG_FILE,
     LOG_NAME,
@@ -118,8 +118,9 @@ class Run:
         stored = content.model_dump(by_alias=True)
         cards = tuple(PrototypeCard(**card) for card in stored["prototypes"] or ())
         split = stored["split"]
+        kept = {key: value for key, value in content.recipe.items() if key not in RETIRED}
         return cls(
-            recipe=make_recipe(**{key: value for key, value in content.recipe.items() if key not in RETIRED}),
+            recipe=make_recipe(**{**DEFAULTS_BEFORE, **kept}),
             schema=Schema.from_json(stored["schema"]),
             data=None if stored["data"] is None else DataCard(**stored["data"]),
             split=None if split is None else Split(**{name: _numbers(part) for name, part in split.items()}),

@@ -177,7 +177,7 @@ def test_the_explained_class_can_be_given():
         schema=Schema("graph", ("red", "green", "blue"), ("r", "g", "b")),
     )
     chain, _ = check(chain, training=False)
-    built = build(make_recipe(encoder="gcn", hidden=8, layers=1, prototypes=1), chain.schema).eval()
+    built = build(make_recipe(encoder="gcn", hidden=8, layers=1, prototypes=1, readout="mean"), chain.schema).eval()
     parts = [nodes[size * label : size * label + 10] for label in range(colours)]
     with torch.no_grad():
         for label, part in enumerate(parts):

@@ -8,6 +8,7 @@ import torch
 
 from protgnn.data.parts import all_parts, grown_parts
 from protgnn.data.resemblance import look_of, resemblance
+from protgnn.data.subgraph import cut
 from protgnn.data.units import Units, mask_of, members
 from protgnn.errors import DataError
 from protgnn.featurizers.kinds import kinds_of
@@ -118,8 +119,6 @@ def test_parts_that_are_stored_once_have_one_embedding(graphs, model):
         for row in range(0, len(parts), 3):
             mask = torch.zeros(int(graphs.node_counts[parts.graph[row]]), dtype=torch.bool)
             mask[list(members(parts.masks[row]))] = True
-            from protgnn.data.subgraph import cut
-
             alone = model.embed_parts(cut(graphs[int(parts.graph[row])], torch.tensor([0]), mask).batch())
             torch.testing.assert_close(alone[0], stored[parts.distinct[row]], rtol=0, atol=1e-5)
 
@@ -171,7 +170,9 @@ def test_what_is_shown_is_what_was_computed(graphs, model):
     for graph in range(len(graphs)):
         for prototype in range(3):
             row = int(found.places.best[graph, prototype])
-            alone = model.similarity_alone(graphs[graph], found.parts.masks[row])
+            mask = torch.zeros(int(graphs.node_counts[graph]), dtype=torch.bool)
+            mask[list(members(found.parts.masks[row]))] = True
+            alone = model.similarities_of_parts(cut(graphs[graph], torch.tensor([0]), mask))[0]
             assert float(alone[prototype]) == pytest.approx(float(found.similar[row, prototype]), abs=1e-5)
     summed = found.value @ model.head.last.weight.t() + model.head.base
     torch.testing.assert_close(model(batch), summed)

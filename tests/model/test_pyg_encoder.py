@@ -114,8 +114,11 @@ def test_norms_over_a_graph_do_not_see_what_else_is_in_the_batch(molecules, norm
     module = GCN(molecules.graphs.num_features, 8, 3, norm=norm)
     model = protgnn.ProtGNNClassifier(encoder=module, settings=PROTOTYPES).fit(molecules.train)
     assert model.run_.scores["valid"]["prototype_error"] <= 1e-5
-    together = model.predict_logits(molecules.test)
-    alone = np.concatenate([model.predict_logits(graph) for graph in molecules.test])
+    # Where all nodes are alike, such a norm divides rounding errors by next to nothing.
+    several = [number for number, graph in enumerate(molecules.test) if len(graph.x.unique(dim=0)) > 2]
+    assert len(several) > 4
+    together = model.predict_logits(molecules.test)[several]
+    alone = np.concatenate([model.predict_logits(molecules.test[number]) for number in several])
     np.testing.assert_allclose(together, alone, atol=1e-4)
 
 

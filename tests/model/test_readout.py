@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from protgnn.datasets.builtin.networks import ba_shapes
-from protgnn.model.readout import READOUTS, readout, readout_width, targets_read
+from protgnn.model.readout import READOUTS, Pooling, readout, readout_width, targets_read
 
 NETWORK = ba_shapes()
 NODES, PAIRS = torch.tensor([7, 300, 7]), torch.tensor([[1, 2], [2, 1]])
@@ -34,10 +34,23 @@ def test_products_of_pairs_are_as_near_each_other_in_wide_embeddings_as_in_narro
 @pytest.mark.parametrize("name", sum(READOUTS.values(), ()))
 def test_an_embedding_has_the_width_that_is_announced(name):
     targets = {0: torch.tensor([0]), 1: NODES, 2: PAIRS}[targets_read(name)]
-    out = readout(name, torch.randn(len(NETWORK), 4), NETWORK.whole(targets))
+    x, batch = torch.randn(len(NETWORK), 4), NETWORK.whole(targets)
+    out = Pooling(4)(x, batch) if name == "all" else readout(name, x, batch)
     assert out.shape == (len(targets), readout_width(name, 4))
 
 
 def test_a_pair_is_not_read_from_one_target():
     with pytest.raises(ValueError, match="Expected 2 target nodes per graph for the readout pair_product"):
         readout("pair_product", torch.randn(len(NETWORK), 4), NETWORK.whole(NODES))
+
+
+def test_pooling_is_mean_sum_and_maximum_side_by_side_through_two_layers():
+    x = torch.randn(len(NETWORK), 4)
+    batch = NETWORK.whole(torch.tensor([0]))
+    pooling = Pooling(4)
+    first, _, second = pooling.layers
+    side_by_side = torch.cat([x.mean(0), x.sum(0) / 10, x.max(0).values])
+    wanted = second.weight @ (first.weight @ side_by_side + first.bias).clamp(min=0) + second.bias
+    torch.testing.assert_close(pooling(x, batch)[0], wanted)
+    with pytest.raises(ValueError, match="use Pooling"):
+        readout("all", x, batch)

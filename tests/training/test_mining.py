@@ -67,7 +67,7 @@ def test_sums_of_rows_and_base_are_the_logits(trained, parts):
 def test_text_and_picture_tell_of_places_and_of_what_a_class_has_without_any_evidence(trained, parts):
     from protgnn.viz.reasoning_figure import reasoning_svg
 
-    reasons = explain(trained.model, parts.test, RunContext(trained.prototypes))
+    reasons = explain(trained.model, parts.train, RunContext(trained.prototypes))
     several = [why for why in reasons if any(len(row.places) > 1 for row in why.rows[:3])]
     assert several
     for why in (reasons[0], several[0]):

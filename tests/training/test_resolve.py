@@ -9,7 +9,7 @@ from protgnn.training.run import Run, read_run
 from protgnn.training.train import SplitData, train_in
 
 SMALL = {"hidden": 8, "epochs": 4, "prototypes": 2, "anchored_epochs": 2, "search_iterations": 2, "refine_steps": 2}
-AUTOS = {*AUTO_BEFORE, "ending_window", "select_by"}
+AUTOS = {*AUTO_BEFORE, "ending_window", "select_by", "evidence"}
 
 
 @pytest.mark.parametrize("changes", [{}, {"plus": True}, {"head": "plain"}, {"plus": True, "evidence_edges": 15}])

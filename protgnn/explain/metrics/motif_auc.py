@@ -101,8 +101,8 @@ def _auc(true: Tensor, score: Tensor) -> float:
 def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
     """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence.
 
-    A prototype's share of the logit goes to the nodes of all its places, to each place as much as it is similar, and an
-    edge has the mean of its ends.
+    A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
+    and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half. An edge has the mean of its ends.
     """
     head, found = model.head, model.evidence(batch)
     predicted = head.logits_of(found.value).argmax(1)
@@ -111,11 +111,14 @@ def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
     starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()
     best = found.similar.gather(0, found.places.best).clamp(min=1e-12)
     node = torch.zeros(len(batch.x))
-    places = found.places
+    places, units = found.places, [own.all_units() for own in model.rule.units(batch)]
     for graph, row, column in zip(places.graph.tolist(), places.row.tolist(), places.column.tolist(), strict=True):
         if share[graph, column] > 0:
-            inside = [starts[graph] + member for member in members(found.parts.masks[row])]
-            node[inside] += share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
+            part = found.parts.masks[row]
+            inside = [unit for unit in units[graph] if unit & part == unit]
+            own = share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
+            for unit in inside:
+                node[[starts[graph] + member for member in members(unit)]] += own / unit.bit_count()
     source, target = batch.edge_index
     return (node[source] + node[target]) / 2, predicted
 
