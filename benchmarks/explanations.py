@@ -4,9 +4,10 @@ Every method explains the same test graphs of the same random splits, with the s
 
 - ``motif_auc``: ROC AUC of edge scores against the edges of the true motif, mean over the graphs of a motif class that
   the method's own model predicts to be of it;
-- for ours ``whole_parts``, ``resemblance``, ``resemblance_random``, ``resemblance_correlation`` (see
-  ``protgnn/explain/metrics/looks.py``), ``prototypes`` and ``evidence_error``;
-- ``accuracy`` of the model that is explained, and ``seconds``.
+- ``fidelity_quarter``: by how much the probability of the predicted class falls when the quarter of the nodes that
+  matter most, by the method's own word, is removed, mean over at most 200 graphs;
+- for ours all figures of ``protgnn evaluate`` (``protgnn/explain/metrics``), ``prototypes`` and ``evidence_error``;
+- ``accuracy`` of the model that is explained, and ``seconds`` to train it.
 
 Methods: ``mined`` and ``sampled`` are ProtGNN+ with its own evidence; ``ig`` and ``saliency`` are integrated gradients
 and gradients of a plain GNN of the same encoder; ``random`` draws the scores. Each run is stored as soon as it is done.
@@ -25,6 +26,7 @@ from torch import Tensor
 from benchmarks.runs import Figures, complete
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
+from protgnn.explain.metrics.motif_auc import node_share
 
 DATA = (
     "ba-2motifs",
@@ -40,6 +42,10 @@ DATA = (
     "solubility",
 )
 METHODS = ("mined", "ig", "saliency", "random")
+SHOWN = (
+    *("motif_auc", "accuracy", "fidelity_quarter", "fidelity_plus", "whole_parts", "filler"),
+    *("resemblance", "resemblance_random", "resemblance_correlation", "prototypes", "weak_prototypes", "idle"),
+)
 STEPS = 32
 League = tuple[str, str, str, int]
 """Data, encoder, method and seed of the split."""
@@ -65,54 +71,67 @@ def run(task: League) -> tuple[str, Figures]:
     }
     if ours:
         figures |= _of_ours(trained, parts.test)
-    elif parts.test.node_mask is not None:
-        figures["motif_auc"] = _auc_of(trained.model, parts.test, method, seed)
+    if method != "sampled":
+        figures |= _ranked(trained.model, parts.test, method, seed)
     return " ".join(map(str, task)), figures
 
 
 def _of_ours(trained: Any, test: GraphSet) -> Figures:
-    from protgnn.explain.explanation import RunContext, explain
-    from protgnn.explain.metrics.looks import look_figures
-    from protgnn.explain.metrics.motif_auc import motif_auc
+    from protgnn.explain.explanation import RunContext
+    from protgnn.explain.metrics.figures import explanation_figures
 
-    context = RunContext(trained.prototypes)
-    figures: Figures = look_figures(explain(trained.model, test, context), context)
+    figures: Figures = explanation_figures(trained.model, test, RunContext(trained.prototypes))
     figures["prototypes"] = len(trained.prototypes.cards)
-    figures["evidence_error"] = trained.scores["test"]["evidence_error"]
-    figures["evidence_size"] = trained.scores["test"]["evidence_size"]
-    if test.node_mask is not None:
-        figures["motif_auc"] = statistics.mean(motif_auc(trained.model, test).every)
+    for name in ("evidence_error", "sum_error", "prototype_error", "evidence_size"):
+        figures[name] = trained.scores["test"][name]
     return figures
 
 
-def _auc_of(model: Any, test: GraphSet, method: str, seed: int) -> float:
-    """The mean ROC AUC of a method's edge scores over the graphs that hold the motif and are predicted right."""
+def _ranked(model: Any, test: GraphSet, method: str, seed: int) -> Figures:
+    """``fidelity_quarter``, and ``motif_auc`` where the truth is known, of a method's scores of nodes."""
     from sklearn.metrics import roc_auc_score
 
-    assert test.node_mask is not None and test.y is not None
+    from protgnn.explain.metrics.removal import ASKED, probabilities_without
+
+    assert test.y is not None
     generator = torch.Generator().manual_seed(seed)
-    found: list[float] = []
-    first = 0
     model.eval()
+    aucs: list[float] = []
+    removed: list[set[int]] = []
+    said: list[int] = []
+    first = 0
     for batch in test.batches(200):
         node, predicted = _node_scores(model, batch, method, generator)
-        truth = test.node_mask[first : first + len(batch.x)]
-        first += len(batch.x)
         source, target = batch.edge_index
-        score, true = (node[source] + node[target]) / 2, truth[source] & truth[target]
-        owner = batch.batch[source]
-        assert batch.y is not None
-        for number in (predicted == batch.y).nonzero().squeeze(1).tolist():
-            own = owner == number
-            if bool(true[own].any()) and not bool(true[own].all()):
-                found.append(float(roc_auc_score(true[own].numpy(), score[own].numpy())))
-    return statistics.mean(found)
+        score, owner = (node[source] + node[target]) / 2, batch.batch[source]
+        starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()
+        for number, size in enumerate(batch.node_counts.tolist()):
+            own = node[starts[number] : starts[number] + size]
+            removed.append(set(own.argsort(descending=True, stable=True)[: max(1, size // 4)].tolist()))
+        said += predicted.tolist()
+        if test.node_mask is not None:
+            truth = test.node_mask[first : first + len(batch.x)]
+            true = truth[source] & truth[target]
+            assert batch.y is not None
+            for number in (predicted == batch.y).nonzero().squeeze(1).tolist():
+                own = owner == number
+                if bool(true[own].any()) and not bool(true[own].all()):
+                    aucs.append(float(roc_auc_score(true[own].numpy(), score[own].numpy())))
+        first += len(batch.x)
+    asked = list(range(min(len(test), ASKED)))
+    now = torch.tensor([said[number] for number in asked])[:, None]
+    before = probabilities_without(model, test, asked, [set() for _ in asked]).gather(1, now)
+    after = probabilities_without(model, test, asked, [removed[number] for number in asked]).gather(1, now)
+    figures: Figures = {"fidelity_quarter": float((before - after).mean())}
+    return figures | ({"motif_auc": statistics.mean(aucs)} if aucs else {})
 
 
 def _node_scores(model: Any, batch: Batch, method: str, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """How much each node matters to the predicted class, ``[N]``, and the predicted classes."""
     with torch.no_grad():
         predicted = model(batch).argmax(1)
+        if method == "mined":
+            return node_share(model, batch)
     if method == "random":
         return torch.rand(len(batch.x), generator=generator), predicted
     points = [1.0] if method == "saliency" else [(step + 0.5) / STEPS for step in range(STEPS)]
@@ -131,12 +150,10 @@ def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
         runs = [figures for key, figures in done.items() if key.rpartition(" ")[0] == name]
         data, encoder, method = name.split(" ")
         row: dict[str, Any] = {"data": data, "encoder": encoder, "method": method, "splits": len(runs)}
-        for figure in ("motif_auc", "accuracy", "resemblance", "resemblance_random", "resemblance_correlation"):
+        for figure in SHOWN:
             values = [one[figure] for one in runs if figure in one]
             spread = f" ± {statistics.pstdev(values):.3f}" if len(values) > 1 else ""
             row[figure] = f"{statistics.mean(values):.3f}{spread}" if values else "-"
-        whole = [one["whole_parts"] for one in runs if "whole_parts" in one]
-        row["whole_parts"] = f"{statistics.mean(whole):.2f}" if whole else "-"
         rows.append(row)
     return rows
 

@@ -19,12 +19,15 @@ OUTPUTS, README = DOCS / "outputs", DOCS.parent / "README.md"
 WORK = DOCS.parent / "runs" / "docs-outputs"
 MOLECULE = "CC(=O)Nc1ccc(O)cc1"
 
+OWN_CSV = ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP"]
+
 COMMANDS = {
     "demo": ["demo", "--out", "runs/demo"],
     "explain": ["explain", "runs/demo", MOLECULE],
     "evaluate": ["evaluate", "runs/demo", "--json"],
-    "train-refused": ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP", "--out", "runs/mine"],
-    "train": ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP", "--skip-bad", "--out", "runs/mine"],
+    "train-refused": [*OWN_CSV, "--plus", "--out", "runs/mine"],
+    "train": [*OWN_CSV, "--plus", "--skip-bad", "--out", "runs/mine"],
+    "why": ["explain", "runs/mine", MOLECULE],
     "predict": ["predict", "runs/mine", "new.csv", "--keep", "id"],
     "data-list": ["data", "list"],
 }

@@ -67,7 +67,8 @@ class ReasoningTable:
         if looks and self.with_evidence:
             table.add_column("this part", overflow="fold")  # a SMILES has no place to break, and none of it may be lost
         if looks:
-            table.add_column("looks like prototype", overflow="fold")
+            # A whole graph does not look like a part of another: it is close to it, in the model's eyes.
+            table.add_column("looks like prototype" if self.with_evidence else "close to prototype", overflow="fold")
         if sums:
             table.add_column("of class", overflow="fold")
             table.add_column("similarity", justify="right", no_wrap=True)

@@ -5,7 +5,7 @@ takes the part of the graph nearest to it, its evidence, and every further place
 
 ====================  =============================================================================================
 distance              ``d = (1 - exp(-‖h - p‖² / H)) + s (1 - T)``: learned, bounded, and the resemblance T of the two
-similarity            Eq. 2 of that distance, less what a part has that is as far away as can be: 0 for nothing alike
+similarity            Eq. 2 of that distance, less what a part has that shares nothing to be seen: 0 for nothing alike
 evidence              the part of highest similarity, less a small cost per node
 value                 the similarity of the evidence, or for prototypes that *count* the sum over all places
 logit of a class      base + Σ weight · value over the prototypes of the class
@@ -54,7 +54,7 @@ ALIKE = 0.2
 EPSILON, STRUCTURE = 0.05, 2.0
 """ε of the similarity, and how much a wholly different look counts in the distance."""
 
-FLOOR = math.log1p((1 - EPSILON) / (1 + STRUCTURE + EPSILON))
+FLOOR = math.log1p((1 - EPSILON) / (STRUCTURE + EPSILON))
 HIGHEST = math.log(1 / EPSILON) - FLOOR
 """The similarity of a part that is the prototype itself."""
 
@@ -84,8 +84,8 @@ class MinedHead(PrototypeHead):
         return -torch.expm1(-learned) + STRUCTURE * unlike
 
     def similarity(self, distance: Tensor) -> Tensor:
-        """Eq. 2, shifted so that what is as far away as can be has similarity 0."""
-        return similarity(distance, self.epsilon) - FLOOR
+        """Eq. 2, shifted so that what looks wholly different has similarity 0, whatever was learned of it."""
+        return (similarity(distance, self.epsilon) - FLOOR).clamp(min=0)
 
     def logits_of(self, similar: Tensor) -> Tensor:
         """Logits of values, ``[B, K] → [B, C]``: base + Σ weight · value."""

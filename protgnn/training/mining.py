@@ -216,11 +216,12 @@ def fit_weights(
     class_weight: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Weights ``[K]``, not negative and in the own class alone, and bases ``[C]`` of a logistic model on values
-    ``[G, K]``, by L-BFGS from where they are; a graph counts as much as the weight of its class ``[C]``."""
+    ``[G, K]``, by L-BFGS from where they are; a graph counts as much as the weight of its class ``[C]``. Weights, not
+    what they come to, are kept small: a part that few graphs have must not decide alone."""
     counts_for = _graph_weights(y, class_weight)
     scale = values.double().numpy().std(0) + 1e-3
     scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
-    truth, kept = np.eye(len(base))[y.numpy()], values.shape[1]
+    truth, kept, cost = np.eye(len(base))[y.numpy()], values.shape[1], L2 / scale**2
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
         logits = (scaled * theta[:kept]) @ own + theta[kept:]
@@ -228,8 +229,8 @@ def fit_weights(
         share = np.exp(logits)
         share /= share.sum(1, keepdims=True)
         error = (share - truth) * counts_for[:, None] / len(truth)
-        value = -(np.log((share * truth).sum(1) + 1e-12) * counts_for).mean() + L2 * (theta[:kept] ** 2).sum()
-        slope = (scaled * (error @ own.T)).sum(0) + 2 * L2 * theta[:kept]
+        value = -(np.log((share * truth).sum(1) + 1e-12) * counts_for).mean() + (cost * theta[:kept] ** 2).sum()
+        slope = (scaled * (error @ own.T)).sum(0) + 2 * cost * theta[:kept]
         return float(value), np.concatenate([slope, error.sum(0)])
 
     first = np.concatenate([weight.double().numpy() * scale, base.double().numpy()])

@@ -74,7 +74,8 @@ def _draw_headings(figure: FigureCanvas) -> None:
         return
     figure.y += 14
     if not figure.with_evidence:
-        said = f"the whole input looks like these parts of training {figure.what}s: similarity × weight = contribution"
+        said = f"to the model, the whole is close to these parts of training {figure.what}s"
+        said += ": similarity × weight = contribution"
         figure.text(MARGIN, figure.y, said, size=12, muted=True)
         figure.y += 8
         return
@@ -143,7 +144,7 @@ def _draw_wide_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
     figure.text(
         MARGIN + 16,
         figure.y + 12,
-        f"look like {first}:" if figure.with_evidence else f"looks like {first}:",
+        f"look like {first}:" if figure.with_evidence else f"close to {first}:",
         size=11,
         muted=True,
     )

@@ -126,7 +126,7 @@ def test_parts_that_are_stored_once_have_one_embedding(graphs, model):
 def slow_similarity(model: ProtGNNMined, h: torch.Tensor, unlike: float, prototype: int) -> float:
     learned = 1 - math.exp(-float((h - model.head.vectors[prototype]).square().sum()) / len(h))
     eq_2 = lambda distance: math.log((distance + 1) / (distance + EPSILON))  # noqa: E731
-    return eq_2(learned + STRUCTURE * unlike) - eq_2(1 + STRUCTURE)
+    return max(0.0, eq_2(learned + STRUCTURE * unlike) - eq_2(STRUCTURE))
 
 
 @torch.no_grad()

@@ -63,7 +63,7 @@ def test_the_highlighted_atoms_are_the_evidence_in_the_json(reasons):
 
 def test_without_evidence_nothing_of_the_input_is_highlighted_and_it_says_so(reasons):
     text = reasoning_svg(reasons[0])
-    assert set(shown_rows(text).values()) == {None} and "the whole input looks like" in text
+    assert set(shown_rows(text).values()) == {None} and "the whole is close to these parts" in text
 
 
 def test_prototypes_are_highlighted_as_their_cards_say(reasons):
@@ -94,10 +94,11 @@ def test_rows_that_are_not_drawn_are_counted_with_what_they_add(reasons):
     text = reasoning_svg(why, rows=1)
     for label in range(3):
         shown, rest = telling_rows(why, label, 1)
-        assert len(shown) == 1 and {*shown, *rest} == set(why.rows)
+        assert len(shown) in (1, 2) and {*shown, *rest} == set(why.rows)  # a single further one is not left out
         added = sum(row.contribution(label) for row in rest)
         assert f"{added:+.2f}".replace("-", "−") in text
-    assert text.count("and 5 more prototypes, adding") == 3
+        assert f"and {len(rest)} more prototypes, adding" in text
+    assert text.count("more prototypes, adding") == 3
 
 
 def test_the_rows_of_a_class_are_the_largest_and_one_is_of_the_class_itself(reasons):

@@ -99,10 +99,18 @@ def _auc(true: Tensor, score: Tensor) -> float:
 
 
 def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
-    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence.
+    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence. An
+    edge has the mean of its ends."""
+    node, predicted = node_share(model, batch)
+    source, target = batch.edge_index
+    return (node[source] + node[target]) / 2, predicted
+
+
+def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
+    """How much each node counts for the predicted class, ``[N]``, and the predicted classes ``[B]``.
 
     A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
-    and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half. An edge has the mean of its ends.
+    and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half.
     """
     head, found = model.head, model.evidence(batch)
     predicted = head.logits_of(found.value).argmax(1)
@@ -119,8 +127,7 @@ def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
             own = share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
             for unit in inside:
                 node[[starts[graph] + member for member in members(unit)]] += own / unit.bit_count()
-    source, target = batch.edge_index
-    return (node[source] + node[target]) / 2, predicted
+    return node, predicted
 
 
 def edge_share(model: ProtGNNPlus, batch: Batch, evidence: Evidence, shown: bool = True) -> tuple[Tensor, Tensor]:
