@@ -32,11 +32,10 @@ LEAST_AUC = 0.5
 """How well the values of a candidate must rank its class above the others; a rare part ranks only the few graphs that
 have it."""
 
-LEAST_Z = 3.0
-"""Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size: the best of
-some hundred candidates that mean nothing agrees by about as much."""
+LEAST_Z = 2.0
+"""Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size."""
 
-LEAST_GAIN = 4.0
+LEAST_GAIN = 2.0
 """Log-likelihood that a prototype must add."""
 
 PASSED_OVER = 5
