@@ -22,7 +22,7 @@ HOTTEST = 10.0
 """Temperatures are between one over this and this."""
 
 PRIOR = 20.0
-"""How many graphs' worth of doubt about any other temperature than 1: docs/decisions/0400."""
+"""How many graphs' worth of doubt about any other temperature than 1: docs/decisions/0450."""
 
 
 def fit_temperature(logits: Tensor, y: Tensor, prior: float = PRIOR) -> float:

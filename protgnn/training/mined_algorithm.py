@@ -36,6 +36,8 @@ STEPS_PER_ROUND = 500
 NEAREST = 3
 """Parts of a graph that look most like each prototype; they are what a step encodes."""
 SETTLING, SETTLED_AT_ONCE = 30, 500
+IDLE = 0.05
+"""A prototype that never adds so much to the logit of its class is idle."""
 
 
 def mined_epochs(recipe: Recipe, graphs: int) -> int:
@@ -55,6 +57,7 @@ def train_mined(session: Session[ProtGNNMined]) -> None:
         if state.stage == name:
             learn_on_parts(session, parts)
             session.restore_best()
+    drop_idle(session, parts)
     # On the CPU, where the model is used: another device may round otherwise.
     _embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
 
@@ -70,6 +73,22 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
     if model.pooling is not None and model.guide.pooling is not None:
         model.pooling.load_state_dict(model.guide.pooling.state_dict())
     model.begin_anchored_stage()
+
+
+@torch.no_grad()
+def drop_idle(session: Session[ProtGNNMined], parts: PartSet) -> None:
+    """Drop prototypes that add less than ``IDLE`` to the logit of their class in every training graph."""
+    model, head, state = session.model.eval(), session.model.head, session.state
+    found = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts))
+    weight = head.last.weight.cpu().gather(0, head.classes.cpu()[None]).squeeze(0)
+    kept = ((found.value * weight).amax(0) >= IDLE).nonzero().squeeze(1)
+    if not 0 < len(kept) < len(weight):
+        return
+    base, columns = head.base.clone(), head.last.weight[:, kept.to(head.base.device)].clone()
+    state.sources = [state.sources[number] for number in kept.tolist()]
+    place_prototypes(model, session.train, state.sources)
+    head.last.weight.copy_(columns)
+    head.base.copy_(base)
 
 
 class GuideLoss(WholeGraphLoss):

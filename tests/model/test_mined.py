@@ -199,3 +199,17 @@ def test_a_graph_too_large_for_masks_of_its_parts_is_refused(model, graphs, monk
     monkeypatch.setenv("PROTGNN_LIMITS", "mined_nodes=10")
     with pytest.raises(DataError, match=r"11 nodes in one graph whose parts are looked at.*mined_nodes=11"):
         model.candidates(graphs.batch())
+
+
+def test_cycles_of_graphs_without_units_are_candidates():
+    from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+
+    motifs = ba_2motifs(6)
+    rule = PartRule.of(motifs.schema)
+    for number, units in enumerate(rule.units(motifs.batch())):
+        truth = mask_of(motifs[number].node_mask.nonzero().squeeze(1).tolist())
+        found = rule.cycles(units, 10)
+        assert truth in found and all(units.edge_count(mask) <= 10 for mask in found)
+        assert truth not in rule.cycles(units, 4)
+    complete = Units(tuple(((1 << 20) - 1) ^ (1 << node) for node in range(20)))
+    assert rule.cycles(complete, 10) == []

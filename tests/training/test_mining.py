@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from protgnn.datasets.builtin.smarts_motifs import motif_molecules
 from protgnn.datasets.splits import split
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.metrics.looks import look_figures
+from protgnn.explain.metrics.figures import explanation_figures
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training import checkpoint
 from protgnn.training.evaluate import Outcome, faithfulness
@@ -47,8 +47,10 @@ def test_the_promises_hold(trained, parts):
     for name in ("prototype_error", "evidence_error", "sum_error"):
         assert figures[name] <= 1e-5, name
     context = RunContext(trained.prototypes)
-    looks = look_figures(explain(trained.model, parts.test, context), context)
+    looks = explanation_figures(trained.model, parts.test, context)
     assert looks["whole_parts"] == 1.0 and looks["resemblance"] > looks["resemblance_random"] + 0.1
+    assert looks["idle"] == looks["overlapping"] == 0 and looks["filler"] <= 0.1
+    assert looks["fidelity_plus"] > 0.2 and looks["motif_auc"] > 0.9
     head = trained.model.head
     own = torch.nn.functional.one_hot(head.classes, 2).t().bool()
     assert bool((head.last.weight[own] >= 0).all()) and bool((head.last.weight[~own] == 0).all())

@@ -18,9 +18,9 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from protgnn.explain.explanation import Reasoning
+from protgnn.training.mined_algorithm import IDLE
 from protgnn.training.prototype_cards import PrototypeCard, Prototypes
 
-IDLE = 0.05
 WEAK = 0.60
 
 
