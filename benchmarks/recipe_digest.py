@@ -71,9 +71,19 @@ UNNAMED = {"calibrate"}
 """Keys that change no prediction."""
 
 
+BEFORE = {"evidence": "sampled"}
+"""What results from before a key were made with, where that is no longer the default."""
+
+
 def named_by(recipe: Recipe) -> dict[str, Any]:
     """The keys and values that name the results of a recipe, in the order that names them."""
     values = recipe.model_dump()
     named = {key: AUTO_BEFORE[key] if values[key] == "auto" and key in AUTO_BEFORE else values[key] for key in KEYS}
     later = {key: value for key, value in values.items() if key not in named and key not in UNNAMED}
-    return named | {key: value for key, value in later.items() if value != Recipe.model_fields[key].default}
+    before = {key: BEFORE.get(key, Recipe.model_fields[key].default) for key in later}
+    return named | {key: value for key, value in later.items() if value != before[key] and _concerns(recipe, key)}
+
+
+def _concerns(recipe: Recipe, key: str) -> bool:
+    """Whether a key says anything about the model."""
+    return key not in ("evidence", "mined_prototypes") or recipe.plus

@@ -69,11 +69,19 @@ def conform(graphs: GraphSet, schema: Schema) -> GraphSet:
     width, wanted, given = graphs.num_features, schema.node_features, graphs.schema.node_features
     if wanted[width:] == DEGREES and given in ((), wanted[:width]):
         graphs = with_degrees(replace(graphs, schema=replace(graphs.schema, node_features=wanted[:width])))
-    elif given != wanted and set(wanted) <= set(given):
-        columns = [given.index(name) for name in wanted]
-        graphs = replace(graphs, x=graphs.x[:, columns], schema=replace(graphs.schema, node_features=wanted))
+    else:
+        graphs = known_columns(graphs, schema)
     _check_columns(graphs.schema, (graphs.num_features, graphs.num_edge_features), schema)
     return replace(graphs, y=renumbered(graphs.y, graphs.schema.class_names, schema.class_names), schema=schema)
+
+
+def known_columns(graphs: GraphSet, schema: Schema) -> GraphSet:
+    """The graphs without the columns of nodes that a schema does not have; as they are where it has others."""
+    wanted, given = schema.node_features, graphs.schema.node_features
+    if given == wanted or not set(wanted) <= set(given):
+        return graphs
+    columns = [given.index(name) for name in wanted]
+    return replace(graphs, x=graphs.x[:, columns], schema=replace(graphs.schema, node_features=wanted))
 
 
 def conform_network(instances: NetworkInstances, schema: Schema) -> NetworkInstances:

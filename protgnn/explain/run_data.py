@@ -8,6 +8,7 @@ from typing import Literal
 from protgnn.data.network.instances import Instances
 from protgnn.datasets.load import Dataset, load
 from protgnn.datasets.network_dataset import NetworkDataset
+from protgnn.datasets.new_input import known_columns
 from protgnn.errors import ProtGNNError, RunError
 from protgnn.featurizers.words import stored_choice
 from protgnn.training.resolve import as_model_input
@@ -29,6 +30,8 @@ def run_data(run: Run) -> Dataset | NetworkDataset:
     if options.get("words") is not None:  # by the digest that the schema has: a run names no folder and fetches nothing
         options["words"] = stored_choice(run.schema)
     data = load(run.data.source, **options)
+    if isinstance(data, Dataset):  # molecules may have got columns since
+        data = replace(data, graphs=known_columns(data.graphs, run.schema))
     if data.fingerprint() != run.data.fingerprint:
         raise ProtGNNError(f"{run.data.source} has changed since the run was trained: name the data to use")
     if run.split is not None:

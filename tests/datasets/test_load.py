@@ -210,8 +210,8 @@ def test_input_of_another_shape_is_refused(own: Path, tmp_path: Path) -> None:
     write_jsonl(graphs, tmp_path / "own.jsonl")
     with pytest.raises(DataError, match="1 node features and this input has"):
         read_for_prediction(tmp_path / "own.jsonl", narrow)
-    renamed = replace(graphs.schema, node_features=("mass", *graphs.schema.node_features[1:]))
-    with pytest.raises(DataError, match="such as mass against element=C"):
+    renamed = replace(graphs.schema, node_features=("heft", *graphs.schema.node_features[1:]))
+    with pytest.raises(DataError, match="such as heft against element=C"):
         conform(graphs, renamed)
 
 

@@ -17,6 +17,7 @@ from protgnn.training.run import DataCard, Run, load_model
 from protgnn.training.train import SplitData, evaluate, train, train_in
 
 QUICK = {
+    "evidence": "sampled",
     "plus": True,
     "hidden": 16,
     "warm_up": 3,

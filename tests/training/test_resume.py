@@ -92,7 +92,7 @@ def whole(molecules_csv, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("moment", [1, 2, 3])
+@pytest.mark.parametrize("moment", [1, *(pytest.param(more, marks=pytest.mark.slow) for more in (2, 3))])
 def test_killed_at_a_random_moment_it_ends_with_the_same_weights(molecules_csv, whole, tmp_path, moment):
     chance = random.Random(moment)
     folder = tmp_path / "run"
