@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import resource
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -62,7 +63,9 @@ class Trap(Stock):
         if number == 2:
             raise KeyError("no sentence")
         if number == 3:
-            len(b"a" * (300 * 2**20))
+            blocks = []
+            while resource.getrusage(resource.RUSAGE_SELF).ru_maxrss <= (fuzz.MEGABYTES + 50) * 1024:
+                blocks.append(b"a" * (50 * 2**20))
         return "trap", ["nonsense"]
 
 
