@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper, and the ending that exact prototypes need.
+"""Algorithm 1 of the paper, and the ending that exact prototypes need. Losses are in ``steps.py``.
 
 =============  =====================================================================================  ==============
 stage          what happens                                                                           from
@@ -9,8 +9,6 @@ stage          what happens                                                     
 ``export``     prototypes are set to their subgraphs' embeddings, the last layer is refined on        ours
                similarities that no longer move, and the better ending is exported
 =============  =====================================================================================  ==============
-
-The losses are in ``steps.py``, choices in ``selection.py``, and all that surrounds a model in ``session.py``.
 """
 
 from __future__ import annotations
