@@ -263,10 +263,14 @@ class ProtGNNMined(ProtGNN):
 
     def know(self, subgraphs: GraphSet) -> None:
         """Remember how the prototypes look, given their subgraphs in order."""
-        batch = subgraphs.batch()
-        everything = [[(1 << count) - 1] for count in subgraphs.node_counts.tolist()]
-        found = part_set(batch, everything, self.rule.kinds(batch), self.layers)
+        found = self._whole(subgraphs)
         self.head.looks = found.looks.of_parts(found.distinct)
+
+    def _whole(self, graphs: GraphSet) -> PartSet:
+        """Graphs, each as its own only part."""
+        batch = graphs.batch()
+        everything = [[(1 << count) - 1] for count in graphs.node_counts.tolist()]
+        return part_set(batch, everything, self.rule.kinds(batch), self.layers)
 
     def unlike(self, parts: PartSet) -> Tensor:
         """``1 - T`` of every different part and every prototype, ``[D, K]``."""
@@ -286,9 +290,7 @@ class ProtGNNMined(ProtGNN):
         return MinedEvidence(parts, similar, places, places.values(similar, head.counts.cpu()))
 
     def similarities_of_parts(self, parts: GraphSet) -> Tensor:
-        batch = parts.batch()
-        everything = [[(1 << count) - 1] for count in parts.node_counts.tolist()]
-        found = part_set(batch, everything, self.rule.kinds(batch), self.layers)
+        found = self._whole(parts)
         h = self.embed_all(found.graphs).cpu()
         distance = self.head.part_distances(h, self.head.vectors.detach().cpu(), self.unlike(found))
         return self.head.similarity(distance)[torch.from_numpy(found.distinct)]
