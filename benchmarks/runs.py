@@ -17,6 +17,7 @@ Figures = dict[str, Any]
 Split = tuple[str, str, str, int, dict[str, str]]
 """One run: data, encoder, model, seed of the split, and what is changed in the recipe."""
 Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 MODELS: dict[str, dict[str, Any]] = {"plain": {"head": "plain"}, "prototypes": {}, "plus": {"plus": True}}
 """The models of the paper's tables, as changes of a recipe."""
@@ -49,9 +50,7 @@ def complete(
     print(table(rows))
 
 
-def trained(
-    run: Callable[[Task], tuple[str, Figures]], tasks: list[Task], processes: int
-) -> Iterator[tuple[str, Figures]]:
+def trained(run: Callable[[Task], Result], tasks: list[Task], processes: int) -> Iterator[Result]:
     """The runs, as they are done; one process is this one."""
     if processes == 1:
         yield from map(run, tasks)

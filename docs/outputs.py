@@ -2,7 +2,7 @@
 
 Each command's output goes to ``docs/outputs/NAME.txt``, which the pages include; blocks of the README that are marked
 ``<!-- output: NAME -->`` are replaced by it. ``PROTGNN_DATA`` names a folder with ``bbbp.csv``, the example of a CSV of
-one's own. Names may be given: ``python docs/outputs.py explain predict``.
+one's own, and MUTAG. Names may be given: ``python docs/outputs.py explain predict``.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ MOLECULE = "CC(=O)Nc1ccc(O)cc1"
 
 OWN_CSV = ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP"]
 
+OBJECTIONS = [option for number in (0, 2) for option in ("--forbid", str(number))]
+"""Prototypes of non-mutagens with a nitro group on an aromatic ring, as `prototypes` prints them."""
+
 COMMANDS = {
     "demo": ["demo", "--out", "runs/demo"],
     "explain": ["explain", "runs/demo", MOLECULE],
@@ -30,6 +33,10 @@ COMMANDS = {
     "why": ["explain", "runs/mine", MOLECULE],
     "predict": ["predict", "runs/mine", "new.csv", "--keep", "id"],
     "data-list": ["data", "list"],
+    "mutag": ["train", "mutag", "--plus", "--out", "runs/mutag"],
+    "prototypes": ["prototypes", "runs/mutag"],
+    "edit": ["prototypes", "runs/mutag", *OBJECTIONS, "--out", "runs/edited"],
+    "compare": ["compare", "runs/mutag", "runs/edited"],
 }
 """Arguments of ``protgnn``, in the order in which they build on each other."""
 
@@ -69,7 +76,7 @@ def main() -> None:
     (WORK / "new.csv").write_text(NEW)
     for name in chosen:
         out = COMMANDS[name][-1]
-        if name in ("demo", "train"):
+        if name in ("demo", "train", "mutag", "edit"):
             shutil.rmtree(WORK / out, ignore_errors=True)
         (OUTPUTS / f"{name}.txt").write_text(output_of(COMMANDS[name]))
     README.write_text(with_outputs(README.read_text()))

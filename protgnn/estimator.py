@@ -24,6 +24,7 @@ from protgnn.datasets.copies import copy_groups
 from protgnn.datasets.load import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
 from protgnn.datasets.new_input import as_model_smiles, conform, conform_network
+from protgnn.editing.estimator_edits import EditablePrototypes
 from protgnn.errors import DataError, ProtGNNError, ScoreWarning
 from protgnn.explain.explain_run import explain_run
 from protgnn.featurizers.molecule import from_smiles
@@ -41,7 +42,7 @@ __all__ = ["ProtGNNClassifier"]
 Labelled = GraphSet | NetworkInstances
 
 
-class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A graph classifier that follows scikit-learn: ``get_params``, ``clone`` and ``cross_val_score`` work.
 
     Graphs are a :class:`~protgnn.data.graph_set.GraphSet`, a list of PyG ``Data`` or of SMILES. Instead of graphs there
@@ -110,7 +111,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             kept, held = self._hold_out(labelled)
         else:
             kept, held = labelled, self._validation(validation, labelled.schema)
-        trained = self._train(SplitData(kept, held), recipe, module)
+        trained = self._train(self._remembered(SplitData(kept, held)), recipe, module)
         _warn(trained.scores)
         self.model_, self.history_ = trained.model, trained.state.rows
         self.run_ = Run(
@@ -172,8 +173,7 @@ class ProtGNNClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
         """Compute class probabilities, ``[G, C]``, in the order of ``classes_``."""
-        logits = torch.from_numpy(self.predict_logits(graphs))
-        return logits.softmax(1).numpy()
+        return torch.from_numpy(self.predict_logits(graphs)).softmax(1).numpy()
 
     def predict(self, graphs: Any) -> np.ndarray:
         """Predict the class of each graph, ``[G]``: its name or, where ``fit`` was given ``y``, a value as in that."""

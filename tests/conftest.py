@@ -6,9 +6,10 @@ Every test starts from the same seeds. Hypothesis draws the same examples every 
 
 import os
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import numpy as np
@@ -19,6 +20,9 @@ import protgnn
 from protgnn.cli.main import main
 from protgnn.featurizers.spacy_parser import PARSER_VARIABLE
 from tests.sentences import make_parser, reviews
+
+if TYPE_CHECKING:
+    from playwright.sync_api import BrowserContext
 
 SEED = 0
 
@@ -113,6 +117,7 @@ def prototype_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory)
     """A run with prototypes; not to be changed."""
     folder = tmp_path_factory.mktemp("runs") / "prototypes"
     few = ["epochs=2", "hidden=8", "prototypes=2", "anchored_epochs=1", "search_iterations=2", "refine_steps=5"]
+    few.append("readout=all")
     settings = [part for setting in few for part in ("--set", setting)]
     with pytest.raises(SystemExit) as end:
         main(["train", str(molecules_csv), "--out", str(folder), *settings])
@@ -122,10 +127,10 @@ def prototype_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory)
 
 MINED = ["--plus"] + [
     part
-    for setting in ("evidence=mined", "warm_up=2", "hidden=8", "anchored_epochs=1", "seed=1")
+    for setting in ("evidence=mined", "warm_up=2", "hidden=8", "anchored_epochs=1", "seed=1", "composition=false")
     for part in ("--set", setting)
 ]
-"""Options of a small ProtGNN+ with mined prototypes."""
+"""Options of a small ProtGNN+ with mined prototypes, which explain all that it says."""
 
 
 @pytest.fixture(scope="session")
@@ -165,6 +170,7 @@ def sentence_run(reviews_file: Path, tmp_path_factory: pytest.TempPathFactory) -
     """A run with prototypes trained on them; not to be changed."""
     folder = tmp_path_factory.mktemp("runs") / "sentences"
     few = ["epochs=20", "hidden=8", "prototypes=1", "anchored_epochs=2", "search_iterations=2", "refine_steps=5"]
+    few.append("readout=all")
     settings = [part for setting in few for part in ("--set", setting)]
     with pytest.raises(SystemExit) as end:
         main(["train", str(reviews_file), "--out", str(folder), *settings])
@@ -179,3 +185,20 @@ def real_data() -> Path:
     if not folder or not Path(folder).is_dir():
         pytest.skip("PROTGNN_DATA names no folder of real datasets")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def browser_context(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[BrowserContext]":
+    """A browser that is opened once for all tests of pages."""
+    from playwright import sync_api as playwright
+
+    from tests.viz.browser import BROWSER, FLAGS
+
+    os.environ.setdefault("PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS", "1")
+    with playwright.sync_playwright() as driver:
+        folder = tmp_path_factory.mktemp("browser")
+        opened = driver.chromium.launch_persistent_context(
+            folder, executable_path=BROWSER, headless=True, args=list(FLAGS), color_scheme="light"
+        )
+        yield opened
+        opened.close()

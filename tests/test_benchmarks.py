@@ -88,7 +88,7 @@ def test_a_table_has_a_dash_where_a_row_has_no_such_figure() -> None:
     ]
 
 
-BEFORE = {"readout": "mean", "evidence": "sampled"}
+BEFORE = {"readout": "mean", "evidence": "sampled", "whole_parts": False}
 """What was the default when these results were made."""
 
 

@@ -22,6 +22,7 @@ HEAVY = (
     "resvg_py",
     "networkx",
     "playwright",
+    "optuna",
 )
 
 
@@ -34,7 +35,7 @@ def test_importing_brings_in_nothing_heavy(module):
 
 PACKAGES = [
     *("io", "data", "data.network", "featurizers", "datasets", "model", "search", "training", "explain"),
-    *("explain.metrics", "viz"),
+    *("explain.metrics", "viz", "sweep"),
 ]
 
 

@@ -10,6 +10,7 @@
 ``predict``         ``predict``
 ``explain``         ``explain``, ``prototypes``
 ``report``          ``report``
+``explore``         ``explore``
 ``figures``         ``figure tsne``, ``figure cosine``, ``figure over-m``, ``figure grid``
 ``demo``            ``demo``
 ==================  ==========================================================================

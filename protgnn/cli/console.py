@@ -9,20 +9,25 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import TYPE_CHECKING, Any
+from textwrap import indent
+from typing import IO, TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from protgnn.io.printable import printable
+from protgnn.io.torchrun import launched_rank
 
 if TYPE_CHECKING:
     from protgnn.explain.explanation import Reasoning
     from protgnn.training.recipe import Recipe
     from protgnn.training.run import Run
 
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+_PRINTED_AT_ONCE = 2**20  # bytes
+RANK = launched_rank()[0]
+"""Of several processes that ``torchrun`` has started only the first, of rank 0, prints what all of them would."""
+out, err = (Console(stderr=stderr, highlight=False, quiet=RANK > 0) for stderr in (False, True))
 
 
 def print_line(text: str, bold: bool | int = False, wrap: bool = False) -> None:
@@ -49,8 +54,18 @@ def print_error(text: str, style: str = "") -> None:
     err.print(cell(text, keep="\n"), soft_wrap=True, style=style if err.is_terminal else None)
 
 
+def print_mistake(text: str) -> None:
+    """Print what a command ends with, on standard error; a process that is not the first says which it is."""
+    if RANK:
+        sys.stderr.write(printable(f"rank {RANK}: {text}\n", keep="\n"))
+    else:
+        print_error(text, style="red")
+
+
 def print_json(content: Any) -> None:
     """Print for programs: on standard output, and nothing else there. What is no number is null, as JSON has no NaN."""
+    if RANK:
+        return
     sys.stdout.write(json.dumps(_without_nan(content), indent=2, allow_nan=False) + "\n")
 
 
@@ -65,6 +80,22 @@ def _without_nan(content: Any) -> Any:
 def print_csv(text: str) -> None:
     """Print a CSV as it is for programs; on a terminal control characters within it are spelled out."""
     sys.stdout.write(printable(text, keep="\n\t") if sys.stdout.isatty() else text)
+
+
+def show_csv(file: IO[bytes]) -> None:
+    """Print a CSV that may be long."""
+    for lines in iter(lambda: file.readlines(_PRINTED_AT_ONCE), []):
+        print_csv(b"".join(lines).decode())
+
+
+def show_json(file: IO[bytes]) -> None:
+    """Print JSON lines, which may be many, as the one list that :func:`print_json` would print."""
+    before = "[\n"
+    for line in file:
+        row = json.dumps(_without_nan(json.loads(line)), indent=2, allow_nan=False)
+        sys.stdout.write(before + indent(row, "  "))
+        before = ",\n"
+    sys.stdout.write("\n]\n")
 
 
 def print_reasoning(why: Reasoning) -> None:
@@ -102,20 +133,23 @@ def prototype_rows(run: Run) -> list[dict[str, Any]]:
 
     names, context = run.schema.class_names, RunContext.of(run)
     assert context.prototypes is not None
+    kept = set() if run.edits is None else set(run.edits.required)
     return [
-        {"class": names[card.label], "description": description, **vars(card)}
-        for card, description in zip(context.prototypes.cards, context.descriptions, strict=True)
+        {"number": number, "class": names[card.label], "description": description, "required": number in kept}
+        | vars(card)
+        for number, (card, description) in enumerate(zip(context.prototypes.cards, context.descriptions, strict=True))
     ]
 
 
 def print_prototypes(run: Run) -> None:
     """Print the prototypes as a table."""
-    shown = table("class", "weight", "support", "prototype", "in")
+    shown = table("", "class", "weight", "support", "prototype", "in")
     for column in shown.columns:
         column.overflow = "fold"  # a SMILES has no place to break, and none of it may be lost
     for row in prototype_rows(run):
         source = row["name"] or f"training graph {row['graph']}"
-        cells = (row["class"], f"{row['weight']:.2f}", str(row["support"]), row["description"], source)
+        number = f"{row['number']}{' required' if row['required'] else ''}"
+        cells = (number, row["class"], f"{row['weight']:.2f}", str(row["support"]), row["description"], source)
         shown.add_row(*map(cell, cells))
     print_table(shown)
     said = "\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to."

@@ -24,14 +24,14 @@ def demo(
     from protgnn.training.scores import score_warnings
 
     # Enough epochs to be good, few enough to wait for.
-    recipe = recipe_from_options("default", None, None, ["epochs=120"], None)
+    recipe = recipe_from_options("default", None, None, ["epochs=120", "plus=true"], None)
     _refuse_to_replace(out_folder, DATA)
     print_line("Water solubility of real molecules: low, medium or high?", bold=True)
     columns = {"smiles": None, "label": None, "skip_bad": False}
     run = train_run(DATA, columns, recipe, out_folder, overwrite=True)
     print_scores(run.scores["test"], held_out(run))
     warn(score_warnings(run.scores))
-    print_line("\nWhat it learned: parts of training molecules, and what likeness to each is worth", bold=True)
+    print_line("\nWhat it learned: parts of training molecules, and what finding each is worth", bold=True)
     print_prototypes(run)
     print_line("\nHow it decides: paracetamol", bold=True)
     print_reasoning(explain_input(out_folder, PARACETAMOL))
@@ -39,6 +39,8 @@ def demo(
     print_line(f"\nAll of it with pictures: open {path} in a browser.")
     print_line(f"The model is in {out_folder}. Ask it about a molecule of yours:")
     print_line(f'  protgnn explain {out_folder} "{PARACETAMOL}" -o why.svg')
+    print_line("Or explore it in the browser: draw molecules, change them, and edit what it knows:")
+    print_line(f"  protgnn explore {out_folder}")
 
 
 def _refuse_to_replace(folder: Path, source: str) -> None:

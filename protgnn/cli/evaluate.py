@@ -31,7 +31,7 @@ def evaluate(
     if data is not None:
         check_data(data, smiles, text, label, to_learn=False)
     from protgnn.explain.resolve_input import is_run_data, resolve_input
-    from protgnn.explain.run_data import run_part
+    from protgnn.explain.run_data import run_data, run_part
     from protgnn.training.resolve import noun
     from protgnn.training.run import load_model
     from protgnn.training.scores import score_warnings
@@ -39,8 +39,10 @@ def evaluate(
 
     model, made = load_model(run)
     columns: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "skip_bad": skip_bad}
+    train = None
     if data is None:
-        graphs = run_part(made, "test")
+        everything = run_data(made)
+        graphs, train = run_part(made, "test", everything), run_part(made, "train", everything)
     else:
         graphs = resolve_input(made, data, **columns, labels="needed", say=say)
         if is_run_data(made, graphs):
@@ -54,7 +56,7 @@ def evaluate(
         from protgnn.model.classifier import ProtGNN
 
         assert isinstance(model, ProtGNN)
-        scores |= explanation_figures(model, graphs, RunContext.of(made))
+        scores |= explanation_figures(model, graphs, RunContext.of(made, train))
     if certificate:
         from protgnn.explain.certificate import certificates, summarise
 

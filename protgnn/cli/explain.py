@@ -1,4 +1,4 @@
-"""``protgnn explain`` and ``protgnn prototypes``: why a model decides as it does, and what it knows."""
+"""``protgnn explain``: why a model decides as it does."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protgnn.cli.console import print_error, print_json, print_prototypes, print_reasoning, prototype_rows, say
-from protgnn.cli.options import EvidenceSource, Json, RunFolder, SkipBad, Smiles, TextColumn
+from protgnn.cli.console import print_error, print_json, print_reasoning, say
+from protgnn.cli.options import EvidenceSource, Json, RunFolder, SkipBad, Smiles, TextColumn, Workers
 from protgnn.cli.preflight import check_input
+from protgnn.cli.signals import stoppable
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
@@ -24,12 +25,18 @@ def explain(
         str,
         typer.Argument(metavar="INPUT", help="One SMILES or sentence, a node's id, a file, or train, valid or test."),
     ],
-    row: Annotated[int, typer.Option(help="Which graph of the input, from 0.")] = 0,
+    row: Annotated[int | None, typer.Option(help="Which graph of the input, from 0, the first if not given.")] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write: .svg, .png, .html or .json.")
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="File to write: .svg, .png, .html or .json; all rows of a table as .csv, .jsonl or .parquet.",
+        ),
     ] = None,
     theme: Annotated[str, typer.Option(help="Colours of an SVG or PNG: light or dark.")] = "light",
     rows: Annotated[int, typer.Option(min=1, help="How many prototypes to draw for each class.")] = 3,
+    arcs: Annotated[bool, typer.Option("--arcs", help="Draw the dependencies of a sentence above its words.")] = False,
     evidence: Annotated[
         EvidenceSource,
         typer.Option(help="model: what was computed; search: for a ProtGNN, the part most like each prototype."),
@@ -37,37 +44,58 @@ def explain(
     smiles: Smiles = None,
     text: TextColumn = None,
     skip_bad: SkipBad = False,
+    workers: Workers = 1,
     as_json: Json = False,
 ) -> None:
     """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
     check_input(run, source, smiles, text)
+    from protgnn.io.row_formats import is_rows_file
     from protgnn.viz.save import check_suffix
     from protgnn.viz.theme import theme_of
 
+    columns = {"smiles": smiles, "text": text, "skip_bad": skip_bad}
+    if output is not None and is_rows_file(output):
+        if row is not None or as_json:
+            raise ProtGNNError(f"{output} gets all rows: leave --row and --json out, or choose another ending")
+        return explain_table(run, source, output, columns, evidence, workers)
     if output is not None:
         check_suffix(output)
     theme_of(theme)
-    why = explain_input(run, source, row, {"smiles": smiles, "text": text, "skip_bad": skip_bad}, evidence)
+    why = explain_input(run, source, row or 0, columns, evidence)
     if as_json:
         print_json(why.to_json())
     elif output is None:
         print_reasoning(why)
     if output is not None:
-        why.save(output, theme, rows)
+        why.save(output, theme, rows, arcs)
         print_error(f"reasoning written to {output}")
 
 
-def prototypes(run: RunFolder, as_json: Json = False) -> None:
-    """Print what a model knows: each prototype and its subgraph.  Example: protgnn prototypes runs/demo"""
-    from protgnn.training.run import read_run
+def explain_table(
+    folder: Path, source: str, output: Path, columns: dict[str, Any], evidence: EvidenceSource, workers: int
+) -> None:
+    """Explain every row of a table: as JSON lines a reasoning for each, else a row for each of its prototypes.
 
-    made = read_run(run)
-    if made.prototypes is None:
-        raise ProtGNNError(f"{run} has no prototypes: it holds a plain model or training that did not finish")
-    if as_json:
-        print_json(prototype_rows(made))
-    else:
-        print_prototypes(made)
+    Raises:
+        ProtGNNError: The run, the input or the output is none.
+    """
+    from protgnn.datasets.new_input import existing_path
+    from protgnn.datasets.readers.options import ReadOptions
+    from protgnn.datasets.row_stream import is_streamed
+    from protgnn.explain.stream import TableStream
+    from protgnn.io.row_formats import RowFormat
+    from protgnn.training.run import load_model
+
+    RowFormat.of(output)  # a format that cannot be written is told at once
+    model, run = load_model(folder)
+    path = existing_path(source)
+    if path is None or not is_streamed(path, run.schema):
+        raise ProtGNNError(f"{source} is no table: explain it with --row N -o why.json, or give a CSV")
+    options = ReadOptions(**columns, remembered={} if run.data is None else run.data.options)
+    with stoppable():
+        stream = TableStream(model, run, folder, path, options, "explain", evidence=evidence)
+        tally = stream.run(output, workers=workers, say=say)
+    print_error(f"explanations of {tally.rows - tally.bad} rows written to {output}")
 
 
 def explain_input(

@@ -5,24 +5,36 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
-from protgnn.cli.console import print_error
+from protgnn.cli.compare import compare
+from protgnn.cli.console import print_line, print_mistake
 from protgnn.cli.data import data_app
 from protgnn.cli.demo import demo
 from protgnn.cli.evaluate import evaluate
-from protgnn.cli.explain import explain, prototypes
+from protgnn.cli.explain import explain
+from protgnn.cli.explore import explore
 from protgnn.cli.figures import figure_app
 from protgnn.cli.predict import predict
+from protgnn.cli.prototypes import prototypes
 from protgnn.cli.report import report
+from protgnn.cli.sweep import sweep
 from protgnn.cli.train import train
 from protgnn.errors import ProtGNNError
+from protgnn.version import VERSION
 
 # Threads that wait by spinning slow training down several times over on a machine that does something else as well.
 # PyTorch reads this when it is first imported, which the commands do.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"protgnn {VERSION}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     help="Graph classifiers that show their work.",
@@ -31,7 +43,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for command in (train, evaluate, predict, explain, report, prototypes, demo):
+
+
+@app.callback()
+def protgnn(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Graph classifiers that show their work."""
+
+
+for command in (train, sweep, evaluate, predict, explain, report, prototypes, compare, explore, demo):
     app.command()(command)
 app.add_typer(data_app, name="data")
 app.add_typer(figure_app, name="figure")
@@ -50,7 +73,7 @@ def main(arguments: list[str] | None = None, run: Callable[..., Any] = app) -> N
     try:
         run(args=arguments)
     except ProtGNNError as error:
-        print_error(f"error: {error}", style="red")
+        print_mistake(f"error: {error}")
         raise SystemExit(1) from None
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -27,6 +27,11 @@ Directed = Annotated[bool, typer.Option("--directed", help="The edges of a netwo
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Go on past molecules and sentences that cannot be read, and count them.")
 ]
+Workers = Annotated[int, typer.Option(min=1, help="How many processes read, predict and explain the rows of a table.")]
+Neighbours = Annotated[
+    Literal["trained", "all"],
+    typer.Option(help="Of a network: trained: as many of a node's as in training; all: one pass serves all nodes."),
+]
 Words = Annotated[
     str | None,
     typer.Option(

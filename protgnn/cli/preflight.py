@@ -13,10 +13,10 @@ from protgnn.errors import DataError
 from protgnn.io.structure_files import MOLBLOCK
 from protgnn.io.tables import Table, named_column, option
 from protgnn.io.text import ending
+from protgnn.io.text_stream import is_long
 from protgnn.training.folder_checks import refuse_other_files, refuse_other_folds, refuse_taken, require_run
 
 _OTHER_ENDINGS = (".jsonl", ".txt", ".conllu", ".conllu.gz")
-_READ_TWICE = 20_000_000  # bytes: a larger file is read once, when it is needed
 
 
 def check_data(name: str, smiles: str | None, text: str | None, label: str | None, to_learn: bool = True) -> None:
@@ -26,7 +26,7 @@ def check_data(name: str, smiles: str | None, text: str | None, label: str | Non
         if (os.sep in name or _is_file_name(name)) and not _in_data_folder(name):
             raise DataError(f"{name}: there is no such file or folder")
         return
-    if not is_table(path) or not path.is_file() or path.stat().st_size > _READ_TWICE:
+    if not is_table(path) or not path.is_file() or is_long(path):
         return
     table, problems = open_table(path), []
     for column, chosen_by in ((label, "label"), (smiles, "smiles"), (text, "text")):

@@ -38,3 +38,13 @@ def stopped_by_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Work that a signal may stop: what it leaves behind was said, and the process ends."""
+    try:
+        with stopped_by_signals():
+            yield
+    except KeyboardInterrupt as stop:
+        raise SystemExit(stop.status if isinstance(stop, Stopped) else 130) from None

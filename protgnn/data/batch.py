@@ -91,6 +91,7 @@ class Batch:
     ``x [N, F]``, ``edge_index [2, E]`` numbered within the batch, ``batch [N]`` says which of the
     ``num_graphs`` graphs a node belongs to, ``targets [B, T]`` are the target nodes, numbered within the batch,
     ``missing_degree [N]`` how many neighbours of each node were left out: they count in its degree and send nothing.
+    ``bound [E]`` says of edges whether their ends belong together.
     """
 
     x: Tensor
@@ -101,6 +102,7 @@ class Batch:
     y: Tensor | None = None
     targets: Tensor | None = None
     missing_degree: Tensor | None = None
+    bound: Tensor | None = None
 
     @cached_property
     def adjacency(self) -> CSRAdjacency:
@@ -141,6 +143,7 @@ class Batch:
             both(self.edge_attr, other.edge_attr),
             targets=both(self.targets, other.targets, nodes),
             missing_degree=joined_missing_degree([self, other]),
+            bound=both(self.bound, other.bound),
         )
 
     def to(self, device: torch.device | str) -> Batch:
@@ -160,4 +163,5 @@ class Batch:
             move(self.y),
             move(self.targets),
             move(self.missing_degree),
+            move(self.bound),
         )

@@ -39,6 +39,8 @@ class GraphSet:
 
     A graph that was taken out of a larger one may say so: ``n_id [N]`` is the number that a node has there, and
     ``missing_degree [N]`` how many of its neighbours were left behind. A graph without them stands alone.
+
+    ``bound [E]`` is true for edges whose ends belong together: they are shown whole or not at all (``data/units.py``).
     """
 
     x: Tensor
@@ -54,6 +56,7 @@ class GraphSet:
     schema: Schema = field(default_factory=Schema)
     missing_degree: Tensor | None = None
     n_id: Tensor | None = None
+    bound: Tensor | None = None
 
     def __repr__(self) -> str:
         """In a line: tensors would fill the screen."""
@@ -111,6 +114,7 @@ class GraphSet:
             lines=None if self.lines is None else self.lines[chosen],
             missing_degree=None if self.missing_degree is None else self.missing_degree[nodes],
             n_id=None if self.n_id is None else self.n_id[nodes],
+            bound=None if self.bound is None else self.bound[edges],
         )
 
     def _features(self, chosen: Tensor, nodes: Tensor) -> Tensor:
@@ -137,6 +141,7 @@ class GraphSet:
             y=None if self.y is None else self.y[index],
             targets=None if self.targets is None else self.targets[index] + first[:, None],
             missing_degree=None if self.missing_degree is None else self.missing_degree[nodes],
+            bound=None if self.bound is None else self.bound[edges],
         )
 
     @cached_property
@@ -152,6 +157,7 @@ class GraphSet:
             y=self.y,
             targets=None if self.targets is None else self.targets + first[:, None],
             missing_degree=self.missing_degree,
+            bound=self.bound,
         )
 
     def slice_batch(self, start: int, stop: int) -> Batch:
@@ -168,6 +174,7 @@ class GraphSet:
             y=None if whole.y is None else whole.y[start:stop],
             targets=None if whole.targets is None else whole.targets[start:stop] - node_start,
             missing_degree=None if whole.missing_degree is None else whole.missing_degree[node_start:node_stop],
+            bound=None if whole.bound is None else whole.bound[edge_start:edge_stop],
         )
         # Known beforehand, as part of the whole; a batch made from this one by `replace` computes its own.
         batch.__dict__["adjacency"] = whole.adjacency.slice(slice(node_start, node_stop), slice(edge_start, edge_stop))
@@ -224,6 +231,7 @@ class GraphSet:
             lines=joined("lines"),
             missing_degree=joined_missing_degree(parts),
             n_id=joined("n_id"),
+            bound=joined("bound"),
         )
 
     @classmethod

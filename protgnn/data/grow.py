@@ -4,11 +4,12 @@ A candidate begins with the best edge of its graph (or with the graph's target n
 node that is joined to it by the best edge, together with all edges between that node and the candidate, until no node
 fits into the ``budget`` of edges. A node that closes a ring scores one more for every further edge: half a ring is not
 a part that a chemist would name. Candidates are therefore induced subgraphs, connected, and of the same kind as the
-subgraphs that prototypes come from.
+subgraphs that prototypes come from. Graphs with units grow by whole units: ``grow_units``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +18,10 @@ from torch import Tensor
 
 from protgnn.data.adjacency import CSRAdjacency
 from protgnn.data.batch import Batch
+from protgnn.data.grow_units import UnitGrowth
 from protgnn.data.sorted_arrays import ragged_ranges
 from protgnn.data.subgraph import cut_batch
+from protgnn.data.units import Units
 
 NEVER = np.float32(-np.inf)
 CLOSING = np.float32(1.0)
@@ -37,7 +40,7 @@ class CandidateSubgraphs:
     part: Tensor
 
 
-def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int) -> Tensor:
+def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int, units: Sequence[Units] | None = None) -> Tensor:
     """Grow K candidates of every graph.
 
     Args:
@@ -45,10 +48,14 @@ def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int) -> Tensor:
         score: Scores of edges ``[K, E]``, the same in both directions.
         alone: Scores of nodes ``[K, N]``, which decide only in graphs without edges.
         budget: The most edges a candidate may have, each undirected edge counted once.
+        units: What belongs together in each graph, where more than single nodes do; for graphs without targets.
 
     Returns:
         Which nodes are in candidate k of their graph, bool ``[K, N]``.
     """
+    if units is not None and batch.targets is None:
+        by_units = UnitGrowth(batch, units, _entries(batch.adjacency, score), budget)
+        return torch.from_numpy(by_units.grow(alone.detach().cpu().numpy()))
     growth = _Growth(batch, _entries(batch.adjacency, score), budget)
     if batch.targets is None:
         growth.begin_with_best_edge(alone.detach().cpu().numpy())

@@ -62,6 +62,7 @@ def graph_set_fields(graphs: Iterable[Data] | Data) -> dict[str, Any]:
         "names": None if names is None else tuple(str(name) for name in names),
         "missing_degree": _per_node(items, "missing_degree"),
         "n_id": _per_node(items, "n_id"),
+        "bound": _per_edge(items, "bound"),
     }
 
 
@@ -83,6 +84,7 @@ def to_data_list(fields: Mapping[str, Any]) -> list[Data]:
             ("node_mask", nodes),
             ("missing_degree", nodes),
             ("n_id", nodes),
+            ("bound", edges),
         ):
             if fields[name] is not None:
                 item[name] = fields[name][rows]
@@ -189,3 +191,14 @@ def _per_node(items: list[Data], name: str) -> Tensor | None:
                 f"Expected `{name}` of graph {number} to have one value per node (got {tuple(tensor.shape)})"
             )
     return None if tensors is None else torch.cat(tensors)
+
+
+def _per_edge(items: list[Data], name: str) -> Tensor | None:
+    tensors = _tensors(items, name)
+    for number, tensor in enumerate(tensors or ()):
+        edges = items[number].edge_index.shape[1]
+        if tensor.shape != (edges,):
+            raise DataError(
+                f"Expected `{name}` of graph {number} to have one value per edge (got {tuple(tensor.shape)})"
+            )
+    return None if tensors is None else torch.cat(tensors).bool()

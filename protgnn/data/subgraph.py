@@ -75,6 +75,7 @@ def cut(graphs: GraphSet, index: Tensor, node_mask: Tensor, edge_mask: Tensor | 
         lines=None if graphs.lines is None else graphs.lines[index],
         missing_degree=None,
         n_id=None if graphs.n_id is None else graphs.n_id[nodes[node_mask]],
+        bound=None if graphs.bound is None else graphs.bound[edges[kept_edges]],
     )
 
 

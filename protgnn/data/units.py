@@ -52,6 +52,18 @@ class Units:
         """Whether no group and no cycle is cut."""
         return self.closure(nodes) == nodes
 
+    def fragile(self, pieces: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+        """The ends of edges, and the cycles they lie on, that a union of such whole pieces may hold without a cycle."""
+        found = []
+        for (start, end), cycles in self.cycles.items():
+            without = 0
+            for piece in pieces:
+                if all(cycle & ~piece for cycle in cycles):
+                    without |= piece
+            if without >> start & 1 and without >> end & 1:
+                found.append((1 << start | 1 << end, cycles))
+        return found
+
     def edge_count(self, nodes: int) -> int:
         """Edges between the nodes of a set."""
         return sum((self.neighbours[node] & nodes).bit_count() for node in members(nodes)) // 2
@@ -75,6 +87,11 @@ class Units:
             if not covered >> node & 1:
                 found[1 << node] = None
         return list(found)
+
+
+def cuts_none(nodes: int, fragile: Iterable[tuple[int, tuple[int, ...]]]) -> bool:
+    """Whether a union of whole pieces cuts none of its fragile cycles."""
+    return not any(not ends & ~nodes and all(cycle & ~nodes for cycle in cycles) for ends, cycles in fragile)
 
 
 def ring_edges(rings: Iterable[Sequence[int]]) -> dict[Edge, tuple[int, ...]]:

@@ -220,7 +220,12 @@ def _canonical(graphs: GraphSet) -> tuple[GraphSet, list[str]]:
     edge_ptr = offsets(torch.from_numpy(edges.degree))[graphs.node_ptr]
     ends = torch.from_numpy(np.stack([edges.source, edges.target]))
     ends -= graphs.node_ptr[:-1].repeat_interleave(edge_ptr.diff())
-    return replace(graphs, edge_index=ends, edge_ptr=edge_ptr, edge_attr=edges.edge_attr), notes
+    bound = None
+    if graphs.bound is not None:
+        size, tied = int(graphs.node_ptr[-1]), graphs.bound.numpy()
+        pairs = np.concatenate([source[tied] * size + target[tied], target[tied] * size + source[tied]])
+        bound = torch.from_numpy(np.isin(edges.source * size + edges.target, pairs))
+    return replace(graphs, edge_index=ends, edge_ptr=edge_ptr, edge_attr=edges.edge_attr, bound=bound), notes
 
 
 def _graphs_with(graphs: GraphSet, counts: np.ndarray) -> str:

@@ -43,7 +43,7 @@ def read_for_prediction(
     """
     given = str(source)
     path = existing_path(given)
-    _check_options(schema, smiles, text)
+    check_columns_asked(schema, smiles, text)
     if path is not None:
         options = ReadOptions(smiles, text, label, skip_bad, on_skip, remembered=remembered or {})
         refuse_options(path, options)
@@ -56,6 +56,16 @@ def read_for_prediction(
     if say is not None:
         for note in (*notes, *more):
             say(note)
+    return graphs
+
+
+def read_typed(text: str, schema: Schema) -> GraphSet:
+    """One SMILES or sentence that a user has typed, as a set of one graph; never a file, whatever it is called.
+
+    Raises:
+        DataError: It cannot be read, or is not what a model of the schema takes.
+    """
+    graphs, _ = check(conform(_read_one(text, schema), schema), training=False)
     return graphs
 
 
@@ -187,7 +197,7 @@ def as_model_smiles(smiles: str, schema: Schema) -> str:
         return smiles if mol is None else standardised_smiles(mol) or smiles
 
 
-def _check_options(schema: Schema, smiles: str | None, text: str | None) -> None:
+def check_columns_asked(schema: Schema, smiles: str | None, text: str | None) -> None:
     """Refuse the name of a column that files for this model do not have."""
     for option, given, kind in (("smiles", smiles, "molecule"), ("text", text, "sentence")):
         if given is not None and schema.kind != kind:

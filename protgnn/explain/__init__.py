@@ -3,6 +3,8 @@
 ====================  ================================================================================
 ``explanation``       ``explain`` and its result: a ``Reasoning`` whose rows add up to the logits
 ``explain_run``       the same with the warnings that a run's training part calls for
+``compare_runs``      two runs on the same graphs
+``views``             a reasoning for other tools: ``frames`` for pandas, ``masks`` for PyG, notebooks
 ``predictions``       one line per graph, for tables
 ``resolve_input``     from what a user types to the instances that a model takes
 ``run_data``          the data of a run, read again and checked to be the same
@@ -27,10 +29,11 @@ from protgnn.io.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
+    from protgnn.explain.frames import to_frame
     from protgnn.explain.pyg_explainer import ProtGNNExplainer
     from protgnn.explain.pyg_module import PyGModule
 
-__all__ = ["ProtGNNExplainer", "PyGModule", "Reasoning", "ReasoningRow", "RunContext", "explain"]
+__all__ = ["ProtGNNExplainer", "PyGModule", "Reasoning", "ReasoningRow", "RunContext", "explain", "to_frame"]
 
 _HOME = {
     "ProtGNNExplainer": "pyg_explainer",
@@ -39,6 +42,7 @@ _HOME = {
     "ReasoningRow": "explanation",
     "RunContext": "explanation",
     "explain": "explanation",
+    "to_frame": "frames",
 }
 
 __getattr__ = lazy_exports(__name__, _HOME)

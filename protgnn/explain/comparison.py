@@ -9,6 +9,7 @@ from torch import Tensor
 
 from protgnn.data.batch import Batch
 from protgnn.model.classifier import ProtGNN, ProtGNNPlus
+from protgnn.model.composition import amounts
 from protgnn.model.mined import ProtGNNMined
 
 Pair = tuple[int, int]
@@ -16,13 +17,24 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
+class AmountsAdded:
+    """The amounts ``[Q]`` of one graph, and what the composition adds for each to every class, ``[Q, C]``."""
+
+    amount: Tensor
+    added: Tensor
+
+
+@dataclass(frozen=True, eq=False)
 class Comparison:
-    """The values ``[B, K]`` that enter the logits, the nodes of the evidence of each pair (none where whole graphs are
-    compared), and of mined prototypes all places where they are found, the evidence first."""
+    """The values ``[B, K]`` that enter the logits and what is added to them, ``base [B, C]``; the nodes of the
+    evidence of each pair (none where whole graphs are compared); and of mined prototypes all places where they are
+    found, the evidence first, and what the composition adds."""
 
     value: Tensor
+    base: Tensor
     evidence: dict[Pair, tuple[int, ...]] = field(default_factory=dict)
     places: dict[Pair, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    made_of: list[AmountsAdded] | None = None
 
 
 @torch.no_grad()
@@ -31,11 +43,20 @@ def compare(model: ProtGNN, batch: Batch) -> Comparison:
     if isinstance(model, ProtGNNMined):
         mined = model.evidence(batch)
         places = {pair: tuple(nodes) for pair, nodes in mined.nodes().items()}
-        return Comparison(mined.value, {pair: nodes[0] for pair, nodes in places.items()}, places)
+        best = {pair: nodes[0] for pair, nodes in places.items()}
+        return Comparison(mined.value, model.base(batch).cpu(), best, places, _made_of(model, batch))
     if isinstance(model, ProtGNNPlus):
         sampled = model.evidence(batch)
-        return Comparison(model.head.similarity(sampled.distance), _nodes(sampled.member(batch), batch))
-    return Comparison(model.similarities(batch))
+        similar = model.head.similarity(sampled.distance)
+        return Comparison(similar, model.base(batch), _nodes(sampled.member(batch), batch))
+    return Comparison(model.similarities(batch), model.base(batch))
+
+
+def _made_of(model: ProtGNNMined, batch: Batch) -> list[AmountsAdded] | None:
+    if model.composition is None:
+        return None
+    pairs = zip(amounts(batch).cpu(), model.composition.each(batch).cpu(), strict=True)
+    return [AmountsAdded(amount, added) for amount, added in pairs]
 
 
 @torch.no_grad()

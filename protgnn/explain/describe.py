@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from protgnn.data.graph_set import GraphSet
+from protgnn.explain.node_cards import NodeCard, describe_nodes, edges_between, targets_first
 from protgnn.explain.to_rdkit import source_of, to_rdkit
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 
-def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int]) -> str:
-    """One cut-out subgraph in a few characters; ``nodes`` are its nodes in the graph that it is named after."""
+def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int], cards: Sequence[NodeCard] | None = None) -> str:
+    """One cut-out subgraph in a few characters; ``nodes`` are its nodes in the graph that it is named after, and
+    ``cards`` what they are in the network that they are of."""
     schema = subgraph.schema
     name = None if subgraph.names is None else subgraph.names[0]
     if schema.featurizer == "molecule" and name:
@@ -32,19 +34,21 @@ def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int]) -> str:
             counts = Counter(schema.node_features[schema.kinds[column]] for column in kinds.argmax(1).tolist())
             return " ".join(f"{name}{count if count > 1 else ''}" for name, count in counts.items())
     edges = subgraph.edge_index.shape[1] // 2
-    return f"{count(len(subgraph.x), 'node')}, {count(edges, 'edge')}"
+    if cards is not None:
+        return describe_nodes([cards[node] for node in targets_first(range(len(cards)), subgraph)], edges)
+    size = f"{count(len(subgraph.x), 'node')}, {count(edges, 'edge')}"
+    return f"around {name}: {size}" if name and subgraph.targets is not None else size
 
 
-def describe_part(graph: GraphSet, nodes: Sequence[int]) -> str:
-    """Some nodes of one graph, with the edges between them, in a few characters."""
+def describe_part(graph: GraphSet, nodes: Sequence[int], cards: Sequence[NodeCard] | None = None) -> str:
+    """Some nodes of one graph, with the edges between them, in a few characters; of a network by their ``cards``."""
     if graph.schema.kind == "sentence" and graph.names is not None:
         return words(graph.names[0], nodes)
     mol = to_rdkit(graph)
     if mol is not None:
         return _smiles(mol, nodes)
-    chosen = set(nodes)
-    edges = sum(a < b and a in chosen and b in chosen for a, b in graph.edge_index.t().tolist())
-    return f"{count(len(chosen), 'node')}, {count(edges, 'edge')}"
+    edges = edges_between(graph.edge_index, nodes)
+    return f"{count(len(nodes), 'node')}, {count(edges, 'edge')}" if cards is None else describe_nodes(cards, edges)
 
 
 def fragment_smiles(smiles: str, atoms: Sequence[int]) -> str | None:
@@ -77,7 +81,8 @@ def words(sentence: str, nodes: Sequence[int]) -> str:
 def _smiles(mol: Mol, atoms: Sequence[int]) -> str:
     from rdkit import Chem
 
-    text: str = Chem.MolFragmentToSmiles(mol, list(atoms))
+    # Of a single atom its hydrogens are all that tells an alcohol's oxygen from a ketone's.
+    text: str = Chem.MolFragmentToSmiles(mol, list(atoms), allHsExplicit=len(atoms) == 1)
     return text
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.network.instances import Instances
+from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.explain.explanation import EvidenceSource, Reasoning, RunContext, explain
+from protgnn.explain.resolve_input import is_run_data
 from protgnn.explain.unseen_elements import unseen_notes
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.run import Run
@@ -37,7 +38,10 @@ def explain_run(
     Raises:
         ProtGNNError: The model is a plain one, without prototypes to explain by.
     """
-    found = explain(model, graphs, RunContext.of(run) if context is None else context, evidence=evidence)
+    context = RunContext.of(run) if context is None else context
+    if context.network is None and isinstance(graphs, NetworkInstances) and is_run_data(run, graphs):
+        context = replace(context, network=graphs.network)
+    found = explain(model, graphs, context, evidence=evidence)
     if not isinstance(graphs, GraphSet):
         return found
     notes = unseen_notes(graphs, run)

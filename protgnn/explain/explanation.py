@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +13,17 @@ import torch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.errors import ProtGNNError
-from protgnn.explain.comparison import compare
+from protgnn.explain.comparison import AmountsAdded, compare
+from protgnn.explain.composition_rows import CompositionRow, composition_rows
 from protgnn.explain.mcts_evidence import SEARCHED, mcts_evidence
+from protgnn.explain.node_cards import NodeCard, node_cards, targets_first
+from protgnn.explain.run_context import NOTHING
+from protgnn.explain.run_context import RunContext as RunContext
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
+from protgnn.explain.views import ReasoningViews
 from protgnn.model.classifier import GraphClassifier, ProtGNN
-from protgnn.model.mined import HIGHEST, MinedHead
-from protgnn.search.tree import SearchSettings
+from protgnn.model.mined import MinedHead
 from protgnn.training.evaluate import check_outputs, evaluation_batches
-from protgnn.training.prototype_cards import Prototypes
-from protgnn.training.recipe import is_mined, search_settings
-from protgnn.training.run import Run
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,51 +64,11 @@ class ReasoningRow:
 
 
 @dataclass(frozen=True)
-class RunContext:
-    """What a run knows beside its weights.
-
-    ``prototypes`` are its prototypes, ``familiarity`` is the similarity from which a graph is familiar,
-    ``highest_similarity`` that of a graph that is the prototype itself, ``sources`` are the training graphs that the
-    prototypes were cut from, where they are at hand, ``search`` is how it searches, and ``vocabulary`` are the words
-    that it was trained on.
-    """
-
-    prototypes: Prototypes | None = None
-    familiarity: float | None = None
-    highest_similarity: float | None = None
-    sources: GraphSet | None = None
-    search: SearchSettings | None = None
-    vocabulary: frozenset[str] | None = None
-
-    @classmethod
-    def of(cls, run: Run, train: Instances | None = None) -> RunContext:
-        """Gather it from a run; with its training part prototypes are drawn within their sources."""
-        sources = None
-        if train is not None and run.prototypes is not None:
-            sources = train[[card.graph for card in run.prototypes.cards]].ego_graphs()
-        mined = is_mined(run.recipe)
-        highest, search = HIGHEST if mined else math.log(1 / run.recipe.epsilon), search_settings(run.recipe)
-        return cls(run.prototypes, run.scores.get("familiarity"), highest, sources, search, run.vocabulary)
-
-    @cached_property
-    def descriptions(self) -> tuple[str, ...]:
-        """Each prototype in a few characters: the SMILES of a fragment, the words of a phrase."""
-        from protgnn.explain.describe import describe_subgraph
-
-        if self.prototypes is None:
-            return ()
-        cards, subgraphs = self.prototypes.cards, self.prototypes.subgraphs
-        return tuple(describe_subgraph(subgraphs[number], card.nodes) for number, card in enumerate(cards))
-
-
-NOTHING = RunContext()
-
-
-@dataclass(frozen=True)
-class Reasoning:
+class Reasoning(ReasoningViews):
     """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions.
 
-    ``base``, where the model has one, is added to each class: what speaks for it without any evidence.
+    ``base``, where the model has one, is added to each class: what speaks for it without any evidence. What the size
+    and the make-up of the graph add is a part of it, in detail in :attr:`composition`.
     ``among`` and ``number`` say where the graph itself is, and ``context`` what its run knows; they are what names
     and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is.
     """
@@ -122,6 +83,7 @@ class Reasoning:
     context: RunContext = field(default=NOTHING, repr=False)
     notes: tuple[str, ...] = ()
     base: tuple[float, ...] = ()
+    made_of: AmountsAdded | None = field(default=None, repr=False)
 
     @cached_property
     def graph(self) -> GraphSet | None:
@@ -186,6 +148,13 @@ class Reasoning:
         """What the base adds to the margin between the predicted class and the runner-up."""
         return self.base[self.predicted] - self.base[self.runner_up] if self.base else 0.0
 
+    @cached_property
+    def composition(self) -> tuple[CompositionRow, ...]:
+        """What the size and the make-up of the graph add, the largest effect on the margin first."""
+        if self.made_of is None or self.among is None:
+            return ()
+        return composition_rows(self.made_of, self.among.schema, (self.predicted, self.runner_up))
+
     def decisive(self) -> list[ReasoningRow]:
         """The rows, those first that made most of the difference between the predicted class and the runner-up."""
         return sorted(self.rows, key=self.gain, reverse=True)
@@ -204,30 +173,55 @@ class Reasoning:
 
         if row.evidence is None or self.graph is None:
             return None
-        return describe_part(self.graph, row.evidence)
+        nodes = targets_first(row.evidence, self.graph)
+        return describe_part(self.graph, nodes, self.node_cards(nodes))
 
-    def evidence_names(self, row: ReasoningRow) -> tuple[str, ...] | None:
-        """What the nodes of the evidence are called in the network that was asked about; nothing for other graphs."""
-        if row.evidence is None or not isinstance(self.among, NetworkInstances):
+    def percentile(self, row: ReasoningRow) -> int | None:
+        """How many in a hundred training graphs are less similar to the prototype of a row; unknown for old runs."""
+        prototypes = self.context.prototypes
+        return None if prototypes is None else prototypes.cards[row.prototype].percentile(row.similarity)
+
+    def cut_edges(self, row: ReasoningRow) -> list[tuple[int, int]]:
+        """The edges at the border of the evidence of a row, from the node inside to the one outside."""
+        inside = set(row.evidence or ())
+        if self.graph is None or not inside:
+            return []
+        return [(a, b) for a, b in self.graph.edge_index.t().tolist() if a in inside and b not in inside]
+
+    @property
+    def target_nodes(self) -> tuple[int, ...] | None:
+        """The nodes that were asked about in a network."""
+        graph = self.graph
+        return None if graph is None or graph.targets is None else tuple(graph.targets[0].tolist())
+
+    def node_cards(self, nodes: Sequence[int] | None) -> list[NodeCard] | None:
+        """What is known of some nodes of the graph, where it is around a node or pair of a network."""
+        if nodes is None or not isinstance(self.among, NetworkInstances):
             return None
         graph = self.graph
         assert graph is not None and graph.n_id is not None
-        return tuple(self.among.network.name(node) for node in graph.n_id[list(row.evidence)].tolist())
+        return node_cards(self.among.network, graph.n_id[list(nodes)].tolist())
 
-    def save(self, path: str | Path, theme: str = "light", rows: int = 3) -> None:
+    def evidence_names(self, row: ReasoningRow) -> tuple[str, ...] | None:
+        """What the nodes of the evidence are called in the network that was asked about; nothing for other graphs."""
+        cards = self.node_cards(row.evidence)
+        return None if cards is None else tuple(card.id for card in cards)
+
+    def save(self, path: str | Path, theme: str = "light", rows: int = 3, arcs: bool = False) -> None:
         """Write the reasoning as a picture, a page or data.
 
         Args:
             path: Where to; the name ends in ``.svg``, ``.png``, ``.html`` or ``.json``.
             theme: ``"light"`` or ``"dark"``, for pictures; a page has both.
             rows: How many prototypes to draw for each class; the others are counted with what they add.
+            arcs: Draw the dependencies of sentences above their words.
 
         Raises:
             ProtGNNError: The name ends in something else, there is no such theme, or the file cannot be written.
         """
         from protgnn.viz.save import save
 
-        save(self, Path(path), theme, rows)
+        save(self, Path(path), theme, rows, arcs)
 
     def _repr_svg_(self) -> str:
         """The figure, for notebooks."""
@@ -247,42 +241,9 @@ class Reasoning:
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain values."""
-        names, truth = self.class_names, self.truth
-        return {
-            "name": self.name,
-            "predicted": names[self.predicted],
-            "truth": None if truth is None else names[truth],
-            "probabilities": dict(zip(names, self.probabilities, strict=True)),
-            "logits": dict(zip(names, self.logits, strict=True)),
-            "runner_up": names[self.runner_up],
-            "margin": self.margin,
-            "familiar": self.familiar,
-            "largest_similarity": self.largest_similarity,
-            "familiar_from": self.context.familiarity,
-            "notes": [*([UNFAMILIAR] if self.familiar is False else []), *self.notes],
-            "unknown_words": None if self.unknown_words is None else list(self.unknown_words.unknown),
-            "base": dict(zip(names, self.base, strict=True)) if self.base else None,
-            "rows": [self._row_json(row) for row in self.rows],
-        }
+        from protgnn.explain.reasoning_json import reasoning_json
 
-    def _row_json(self, row: ReasoningRow) -> dict[str, Any]:
-        names, prototypes = self.class_names, self.context.prototypes
-        card = None if prototypes is None else prototypes.cards[row.prototype]
-        return {
-            "prototype": row.prototype,
-            "class": names[row.label],
-            "description": self.describe(row),
-            "source": None if card is None else {"graph": card.graph, "name": card.name, "nodes": list(card.nodes)},
-            "similarity": row.similarity,
-            "weights": dict(zip(names, row.weights, strict=True)),
-            "contributions": {name: row.contribution(label) for label, name in enumerate(names)},
-            "gain": self.gain(row),
-            "evidence": None if row.evidence is None else list(row.evidence),
-            "places": [list(place) for place in row.places],
-            "counts_places": row.counts,
-            "evidence_description": self.describe_evidence(row),
-            "evidence_names": self.evidence_names(row),
-        }
+        return reasoning_json(self, UNFAMILIAR)
 
 
 @torch.no_grad()
@@ -309,19 +270,17 @@ def explain(
         raise ProtGNNError(PLAIN)
     head = model.eval().head
     classes, weights = head.classes.tolist(), [tuple(column) for column in head.last.weight.t().tolist()]
-    counts, base = [False] * len(classes), ()
-    if isinstance(head, MinedHead):
-        counts, base = head.counts.tolist(), tuple(head.base.tolist())
+    counts = head.counts.tolist() if isinstance(head, MinedHead) else [False] * len(classes)
     marked: dict[tuple[int, int], tuple[int, ...]] = {}
     notes: tuple[str, ...] = ()
     if evidence == "search" and not model.compares_evidence:
         every = torch.ones(len(graphs), len(classes), dtype=torch.bool)
-        marked, notes = mcts_evidence(model, graphs, every, context.search), (SEARCHED,)
+        marked, notes = mcts_evidence(model, graphs, every, context.search, context.units), (SEARCHED,)
     found: list[Reasoning] = []
     for batch in evaluation_batches(model, graphs):
         compared = compare(model, batch)
         marked |= {(graph + len(found), place): nodes for (graph, place), nodes in compared.evidence.items()}
-        logits = head.logits_of(compared.value)
+        logits = head.logits_of(compared.value) + compared.base
         check_outputs(logits, len(found))
         sums = zip(compared.value.tolist(), logits.tolist(), logits.softmax(1).tolist(), strict=True)
         for graph, (values, logit, probability) in enumerate(sums):
@@ -333,5 +292,7 @@ def explain(
                 for places in [compared.places.get((graph, k), ())]
             )
             sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
-            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base))
+            base = tuple(compared.base[graph].tolist()) if isinstance(head, MinedHead) else ()
+            amounts = None if compared.made_of is None else compared.made_of[graph]
+            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base, amounts))
     return found

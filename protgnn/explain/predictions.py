@@ -1,45 +1,74 @@
-"""Predictions as rows: one per graph, with what decided it, ready for CSV or JSON."""
+"""Predictions as columns or rows: one row per graph, with what decided it, ready for CSV or JSON.
+
+Nothing is made per graph but its cells: a reasoning is a hundred objects, and a million rows would have a million of
+them. What is computed is that of :func:`~protgnn.explain.explanation.explain`.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor
+import numpy as np
+import torch
 
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.network.instances import Instances
-from protgnn.datasets.new_input import existing_path
-from protgnn.datasets.readers.open_table import is_table, open_table
+from protgnn.data.network.instances import Instances, NetworkInstances
+from protgnn.data.schema import Schema
 from protgnn.errors import DataError
+from protgnn.explain.comparison import compare
 from protgnn.explain.explanation import Reasoning, RunContext, explain
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
-from protgnn.io.tables import columns_by_line
 from protgnn.model.classifier import GraphClassifier, ProtGNN
-from protgnn.training.evaluate import check_outputs, predict_logits
+from protgnn.training.evaluate import check_outputs, evaluation_batches, predict_logits
+
+Columns = dict[str, list[Any]]
 
 
 def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) -> list[dict[str, Any]]:
-    """Number, line in the file, name, predicted class, the probability of every class, and by what: see
-    :func:`_decided_by`.
+    """The rows of :func:`prediction_columns`."""
+    columns = prediction_columns(model, graphs, context)
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def prediction_columns(model: GraphClassifier, graphs: Instances, context: RunContext) -> Columns:
+    """Number, line in the file, name, predicted class, the probability of every class, and by what: whether the graph
+    is familiar, and the prototype that adds most to the predicted class, with its number, what it shows, the similarity
+    to it, and the nodes of the graph that were compared with it (empty for the whole graph; of a network by name).
 
     A plain model has no prototypes, and its rows end with the probabilities; of sentences, with the share of words that
     no training sentence contains.
     """
-    lines = graphs.lines if isinstance(graphs, GraphSet) else None
+    names = list(graphs.names or ())
+    unknown = [unknown_words(name, context.vocabulary) for name in names] if context.vocabulary is not None else []
+    decided: Columns = {}
     if isinstance(model, ProtGNN):
-        return [
-            _row(why.number, lines, why.name, why.class_names, why.probabilities, why)
-            for why in explain(model, graphs, context)
-        ]
-    names, classes = graphs.names, graphs.schema.class_names
-    logits = predict_logits(model, graphs)
-    check_outputs(logits)
-    rows = []
-    for number, chance in enumerate(logits.softmax(1).tolist()):
-        name = None if names is None else names[number]
-        unknown = _unknown(unknown_words(name, context.vocabulary))
-        rows.append(_row(number, lines, name, classes, tuple(chance)) | unknown)
-    return rows
+        chances, decided = _decided_by(model, graphs, context)
+        strange = [found is not None and found.is_strange for found in unknown] or [False] * len(graphs)
+        largest = decided.pop("largest")
+        decided = {"familiar": _familiar(largest, strange, context.familiarity), **_unknown(unknown), **decided}
+    else:
+        logits = predict_logits(model, graphs)
+        check_outputs(logits)
+        chances, decided = logits.softmax(1), _unknown(unknown)
+    columns: Columns = {"row": list(range(len(graphs)))}
+    if isinstance(graphs, GraphSet) and graphs.lines is not None:
+        columns["line"] = graphs.lines.tolist()
+    if graphs.names is not None:
+        columns["name"] = names
+    classes = graphs.schema.class_names
+    columns["predicted"] = [classes[label] for label in chances.numpy().argmax(1).tolist()]
+    for label, values in zip(classes, chances.t().tolist(), strict=True):
+        columns[f"p({label})"] = [round(value, 6) for value in values]
+    return columns | decided
+
+
+def prediction_names(model: GraphClassifier, schema: Schema, context: RunContext) -> list[str]:
+    """The columns of :func:`prediction_columns` for graphs of a file that have names."""
+    names = ["row", "line", "name", "predicted", *(f"p({label})" for label in schema.class_names)]
+    words = [] if context.vocabulary is None else ["unknown words", "language"]
+    if not isinstance(model, ProtGNN):
+        return [*names, *words]
+    return [*names, "familiar", *words, "prototype", "looks like", "similarity", "evidence"]
 
 
 def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> list[dict[str, Any]]:
@@ -60,56 +89,84 @@ def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> l
     return [{**row, "row": number} for number, row in enumerate(made)]
 
 
-def with_columns(rows: list[dict[str, Any]], source: str, names: list[str]) -> list[dict[str, Any]]:
-    """The rows with some columns of the CSV that they were predicted from, before what was predicted."""
-    path = existing_path(source)
-    if path is None or not is_table(path):
-        raise DataError(f"{source}: leave --keep out, which is for the columns of a table")
-    taken = [name for name in names if name in rows[0]]
+def refuse_taken_columns(source: str, keep: list[str], names: list[str]) -> None:
+    """Refuse to repeat columns of the input that are called as one of the output is."""
+    taken = [name for name in keep if name in names]
     if taken:
         raise DataError(f"{source}: the output has a column {taken[0]!r} of its own: rename yours, or leave it out")
-    kept, empty = columns_by_line(open_table(path), names), dict.fromkeys(names, "")
-    return [{"row": row["row"], "line": row["line"], **kept.get(row["line"], empty), **row} for row in rows]
 
 
-def _row(
-    number: int,
-    lines: Tensor | None,
-    name: str | None,
-    classes: tuple[str, ...],
-    chances: tuple[float, ...],
-    why: Reasoning | None = None,
-) -> dict[str, Any]:
-    found: dict[str, Any] = {"row": number}
-    if lines is not None:
-        found["line"] = int(lines[number])
-    if name is not None:
-        found["name"] = name
-    found["predicted"] = classes[max(range(len(chances)), key=chances.__getitem__)]
-    found.update({f"p({label})": round(chance, 6) for label, chance in zip(classes, chances, strict=True)})
-    return found if why is None else {**found, **_decided_by(why)}
-
-
-def _unknown(found: UnknownWords | None) -> dict[str, Any]:
-    """The share of the words of a sentence that no training sentence contains, and its language where that is
-    clear."""
-    if found is None:
-        return {}
-    return {"unknown words": round(found.share, 3), "language": found.language or ""}
-
-
-def _decided_by(why: Reasoning) -> dict[str, Any]:
-    """Whether the graph is familiar, and the prototype that adds most to the predicted class: its number, what it
-    shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph); of a
-    network they are given by name.
-    """
-    row = why.winning()
-    names = why.evidence_names(row)
+def prediction_row(why: Reasoning, number: int, line: int | None = None) -> dict[str, Any]:
+    """One prediction as a row: see :func:`predictions`; ``number`` and ``line`` say where the graph stands."""
+    row, names = why.winning(), why.evidence_names(why.winning())
+    words = [] if why.unknown_words is None else [why.unknown_words]
     return {
+        "row": number,
+        **({} if line is None else {"line": line}),
+        **({} if why.name is None else {"name": why.name}),
+        "predicted": why.class_names[why.predicted],
+        **{f"p({label})": round(p, 6) for label, p in zip(why.class_names, why.probabilities, strict=True)},
         "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
-        **_unknown(why.unknown_words),
+        **{name: column[0] for name, column in _unknown(list(words)).items()},
         "prototype": row.prototype,
         "looks like": why.describe(row),
         "similarity": round(row.similarity, 6),
         "evidence": " ".join(map(str, row.evidence or ())) if names is None else "; ".join(names),
     }
+
+
+@torch.no_grad()
+def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple[torch.Tensor, Columns]:
+    """Probabilities ``[G, C]``, the largest similarity of each graph, and the columns on its winning prototype."""
+    if isinstance(graphs, NetworkInstances) and model.compares_evidence:
+        return _by_reasonings(model, graphs, context)
+    head = model.eval().head
+    weights = head.last.weight.detach().cpu().numpy().astype(np.float64)
+    chances: list[torch.Tensor] = []
+    found: Columns = {"largest": [], "prototype": [], "looks like": [], "similarity": [], "evidence": []}
+    done = 0
+    for batch in evaluation_batches(model, graphs):
+        compared = compare(model, batch)
+        logits = head.logits_of(compared.value) + compared.base
+        check_outputs(logits, done)
+        chances.append(logits.softmax(1))
+        value = compared.value.numpy().astype(np.float64)
+        winning = (value * weights[logits.numpy().argmax(1)]).argmax(1).tolist()
+        found["largest"] += value.max(1).tolist()
+        found["prototype"] += winning
+        found["similarity"] += [round(row[k], 6) for row, k in zip(value.tolist(), winning, strict=True)]
+        evidence = (compared.evidence.get((graph, k), ()) for graph, k in enumerate(winning))
+        found["evidence"] += [" ".join(map(str, nodes)) for nodes in evidence]
+        done += len(winning)
+    descriptions = context.descriptions
+    found["looks like"] = [descriptions[k] if descriptions else f"prototype {k}" for k in found["prototype"]]
+    return torch.cat(chances), found
+
+
+def _by_reasonings(model: ProtGNN, graphs: NetworkInstances, context: RunContext) -> tuple[torch.Tensor, Columns]:
+    """The same for evidence in a network, whose nodes a reasoning can name."""
+    reasons = explain(model, graphs, context)
+    rows = [why.winning() for why in reasons]
+    columns: Columns = {
+        "largest": [why.largest_similarity for why in reasons],
+        "prototype": [row.prototype for row in rows],
+        "looks like": [why.describe(row) for why, row in zip(reasons, rows, strict=True)],
+        "similarity": [round(row.similarity, 6) for row in rows],
+        "evidence": ["; ".join(why.evidence_names(row) or ()) for why, row in zip(reasons, rows, strict=True)],
+    }
+    return torch.tensor([why.probabilities for why in reasons]), columns
+
+
+def _familiar(largest: list[float], strange: list[bool], threshold: float | None) -> list[str]:
+    """Whether each graph is familiar, as :attr:`Reasoning.familiar` says."""
+    known = ["" if threshold is None else "yes" if value >= threshold else "no" for value in largest]
+    return ["no" if odd else one for odd, one in zip(strange, known, strict=True)]
+
+
+def _unknown(found: list[UnknownWords | None]) -> Columns:
+    """The share of the words of each sentence that no training sentence contains, and its language where that is
+    clear."""
+    if not found:
+        return {}
+    known = [one for one in found if one is not None]
+    return {"unknown words": [round(one.share, 3) for one in known], "language": [one.language or "" for one in known]}

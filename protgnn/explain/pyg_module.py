@@ -22,7 +22,8 @@ from protgnn.data.schema import Schema
 from protgnn.data.subgraph import cut
 from protgnn.data.validate import check
 from protgnn.errors import DataError, ProtGNNError
-from protgnn.model.classifier import GraphClassifier
+from protgnn.featurizers.part_rule import PartRule
+from protgnn.model.classifier import GraphClassifier, ProtGNNPlus
 from protgnn.model.encoders import Encoder
 from protgnn.model.message_passing import SoftMask
 from protgnn.model.pyg_encoder import PyGEncoder
@@ -162,8 +163,10 @@ class PyGModule(nn.Module):
         return check(given, training=False)[0]
 
     def _attributes(self, edge_attr: Tensor | None) -> Tensor | None:
-        """The edge attributes that the encoder wants, ``[E, D]``."""
-        width = self.model.encoder.edge_features
+        """The edge attributes that the encoder wants, or that say what belongs together in a molecule, ``[E, D]``."""
+        whole = self.model.units is not None if isinstance(self.model, ProtGNNPlus) else self.model.compares_evidence
+        bonds = whole and PartRule.of(self.schema).has_units
+        width = self.model.encoder.edge_features or (len(self.schema.edge_features) if bonds else 0)
         if not width:
             return None
         if edge_attr is None:

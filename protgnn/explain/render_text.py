@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from protgnn.explain.composition_rows import VISIBLE, base_lines
 from protgnn.explain.explanation import UNFAMILIAR, ReasoningRow
 from protgnn.io.printable import printable
 
@@ -20,29 +23,36 @@ _WIDTH = 110
 _UNBOUNDED = 10_000
 _NEGLIGIBLE = 0.02  # rows whose share of the largest is less than this are added up in one line
 _OPPOSED = 0.1  # of what speaks most for a prediction: from here on what speaks against it is named
-_FEWEST, _MOST = 3, 10
-
+_MOST = 10
 
 SEEN = {0: "the whole graph", 1: "what is around the node", 2: "what is around the two nodes"}
 """What is compared where there is no evidence, by the number of target nodes."""
 
+LIKENESS = ((0.95, "the same"), (0.5, "alike"), (0.15, "a little alike"), (-math.inf, "hardly alike"))
+"""What to call a similarity, from which share of the highest on."""
 
-WITHOUT = "without any evidence"
+BASE = "base, before anything is found"
+"""What is added to a class whatever is found in a graph."""
 
 
 class ReasoningTable:
     """The reasoning as something Rich prints.
 
     A row shows what was compared and what came of it; where the terminal is too narrow for both, there are two tables.
+    The last column is what decided: what a row adds to the lead of the predicted class over the runner-up.
     """
 
     def __init__(self, why: Reasoning) -> None:
         self.why = why
         self.shown, self.rest = chosen_rows(why)
         self.with_evidence = any(row.evidence is not None for row in why.rows)
+        self.with_words = any(likeness(why, row) for row in self.shown)
+        self.with_scale = any(why.percentile(row) is not None for row in self.shown)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield _text(headline(self.why), style="bold")
+        for card in self.why.node_cards(self.why.target_nodes) or ():
+            yield _text(str(card), style="dim")
         for warning in warnings(self.why):
             yield _text(f"! {warning}", style="bold yellow")
         if not self.with_evidence:
@@ -57,6 +67,22 @@ class ReasoningTable:
             yield ""
             yield self._table(looks=True, sums=False)
         yield _text(difference(self.why))
+        yield _text(self._legend(), style="dim")
+
+    def _legend(self) -> str:
+        """What the columns mean."""
+        highest = self.why.context.highest_similarity
+        said = "similarity: 0 for nothing alike" + ("" if highest is None else f", {highest:.1f} for the same part")
+        if any(row.counts for row in self.shown):
+            said += ", summed over all places"
+        if self.with_scale:
+            said += f"; above: of 100 training {noun_of(self.why)}s, so many are less similar"
+        if self.why.composition:
+            said += f"; amounts: what the {noun_of(self.why)} is made of as a whole"
+        if self.why.base:
+            said += "; base: what a class has before anything is found"
+        names = self.why.class_names
+        return f"{said}; lead: → {names[self.why.predicted]} less → {names[self.why.runner_up]}"
 
     def _table(self, looks: bool, sums: bool) -> Table:
         """The rows: what they look like, what they add, or both."""
@@ -72,8 +98,13 @@ class ReasoningTable:
         if sums:
             table.add_column("of class", overflow="fold")
             table.add_column("similarity", justify="right", no_wrap=True)
+            if self.with_words:
+                table.add_column("", no_wrap=True)
+            if self.with_scale:
+                table.add_column("above", justify="right", no_wrap=True)
             for label in both:
                 table.add_column(_text(f"→ {names[label]}"), justify="right", overflow="fold")
+            table.add_column("lead", justify="right", no_wrap=True)
         for row in self.shown:
             cells: list[RenderableType] = [str(row.prototype)]
             if looks and self.with_evidence:
@@ -82,18 +113,52 @@ class ReasoningTable:
                 cells.append(_text(why.describe(row)))
             if sums:
                 cells += [_text(names[row.label]), f"{row.similarity:.2f}"]
-                cells += [f"{row.contribution(label):+.2f}" for label in both]
+                if self.with_words:
+                    cells.append(likeness(why, row) or "")
+                if self.with_scale:
+                    percentile = why.percentile(row)
+                    cells.append("" if percentile is None else f"{percentile} %")
+                cells += [signed(row.contribution(label)) if row.weights[label] else "" for label in both]
+                cells.append(signed(why.gain(row)))
             table.add_row(*cells)
         if sums:
-            blank = [""] * (len(table.columns) - 4)
-            if self.rest:
-                adds = [f"{sum(row.contribution(label) for row in self.rest):+.2f}" for label in both]
-                table.add_row(*blank, f"and {len(self.rest)} more", "", *adds, style="dim")
-            if why.base:
-                table.add_row(*blank, WITHOUT, "", *(f"{why.base[label]:+.2f}" for label in both), style="dim")
-            total = [f"{why.logits[label]:+.2f}" for label in both]
-            table.add_row(*blank, "sum (logit)", "", *total, style="bold")
+            self._add_sums(table, both)
         return table
+
+    def _add_sums(self, table: Table, both: tuple[int, int]) -> None:
+        """What is not in the rows, and the totals."""
+        why = self.why
+        after = [""] * (1 + self.with_scale + self.with_words)
+        blank = [""] * (len(table.columns) - len(after) - 4)
+        if self.rest:
+            adds = [sum(row.contribution(label) for row in self.rest) for label in both]
+            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototypes, nothing found"
+            table.add_row(*blank, said, *after, *map(signed, adds), signed(adds[0] - adds[1]), style="dim")
+        for line in base_lines(why.base, why.composition, "base") if why.base else ():
+            adds = [line.contributions[label] for label in both]
+            table.add_row(*blank, line.name, *after, *map(signed, adds), signed(adds[0] - adds[1]))
+        logits = [why.logits[label] for label in both]
+        table.add_row(*blank, "sum (logit)", *after, *map(signed, logits), signed(why.margin), style="bold")
+
+
+def noun_of(why: Reasoning) -> str:
+    """What is predicted: a molecule, a sentence, a graph, or a node or pair of a network."""
+    among = why.among
+    return "graph" if among is None else {1: "node", 2: "pair"}.get(among.num_targets, among.schema.kind)
+
+
+def likeness(why: Reasoning, row: ReasoningRow) -> str | None:
+    """In a word, how alike two parts are that are compared by how they look; nothing where only the model can say."""
+    highest = why.context.highest_similarity
+    if not why.base or highest is None or row.evidence is None:
+        return None
+    share = row.similarity / (len(row.places) if row.counts and row.places else 1) / highest
+    return next(word for least, word in LIKENESS if share >= least)
+
+
+def signed(value: float) -> str:
+    """A number with its sign; what is 0 in print has none."""
+    return f"{value:+.2f}" if abs(value) >= VISIBLE else "0.00"
 
 
 def part_of(why: Reasoning, row: ReasoningRow) -> str:
@@ -144,38 +209,46 @@ def unfamiliar(why: Reasoning) -> str:
 
 
 def difference(why: Reasoning) -> str:
-    """The margin, which rows speak most for it and, where it matters, which one speaks most against it."""
-    names, second = why.class_names, why.runner_up
-    made = [row for row in why.decisive() if why.gain(row) > _NEGLIGIBLE * max(why.margin, 1e-9)][:3]
-    text = f"{names[why.predicted]} is ahead of {names[second]} by {why.margin:.2f}"
-    for_it = [_named(why, row) for row in made]
-    if why.base_gain > _OPPOSED * max(why.margin, 1e-9):
-        first = not made or why.base_gain > why.gain(made[0])
-        for_it.insert(0 if first else len(for_it), f"what the class has {WITHOUT} {why.base_gain:+.2f}")
+    """The lead, what speaks most for it and, where it matters, what speaks most against it; numbers are those of the
+    column ``lead``, which is what a row adds to the one class less what it adds to the other."""
+    names = why.class_names
+    text = f"{names[why.predicted]} is ahead of {names[why.runner_up]} by {why.margin:.2f}"
+    parts = [(why.gain(row), _named(why, row)) for row in why.rows]
+    if why.base:
+        for line in base_lines(why.base, why.composition, "the base"):
+            gain = line.contributions[why.predicted] - line.contributions[why.runner_up]
+            parts.append((gain, f"{line.name} {signed(gain)}{_split(why, line.contributions)}"))
+    parts.sort(key=lambda part: -part[0])
+    largest = max(parts[0][0], 0.0) if parts else 0.0
+    for_it = [said for gain, said in parts if gain >= max(VISIBLE, _NEGLIGIBLE * largest)][:3]
+    least = max(VISIBLE, _OPPOSED * largest)
+    against = [said for gain, said in reversed(parts) if gain <= -least][: 2 if why.base else 1]
     if for_it:
-        text += ". Most for it: " + ", ".join(for_it[:3])
-    if made:
-        against = min(why.rows, key=why.gain)
-        if why.gain(against) < -_OPPOSED * why.gain(made[0]):
-            text += f"; most against it: {_named(why, against)}"
+        text += ". Most for it: " + ", ".join(for_it)
+    if against:
+        text += f"{';' if for_it else '.'} most against it: ".replace(". m", ". M") + ", ".join(against)
     return text
 
 
 def _named(why: Reasoning, row: ReasoningRow) -> str:
-    description = f" ({why.describe(row)})" if why.context.descriptions else ""
-    return f"prototype {row.prototype}{description} {why.gain(row):+.2f}"
+    known = why.context.descriptions and not why.target_nodes  # the nodes of a network would fill the line
+    description = f" ({why.describe(row)})" if known else ""
+    return f"prototype {row.prototype}{description} {signed(why.gain(row))}"
+
+
+def _split(why: Reasoning, values: Sequence[float]) -> str:
+    """How a difference comes about."""
+    names, (first, second) = why.class_names, (why.predicted, why.runner_up)
+    return f" ({names[first]} {signed(values[first])}, {names[second]} {signed(values[second])})"
 
 
 def chosen_rows(why: Reasoning) -> tuple[list[ReasoningRow], list[ReasoningRow]]:
-    """The rows worth a line, those first that made the difference, and the rest."""
+    """The rows worth a line, in the order of what they add to the lead, and the rest: a row that adds 0.00 is none."""
     ordered = sorted(why.rows, key=lambda row: -abs(why.gain(row)))
     largest = abs(why.gain(ordered[0])) if ordered else 0.0
-    kept = [
-        row
-        for place, row in enumerate(ordered)
-        if place < _FEWEST or (place < _MOST and abs(why.gain(row)) > _NEGLIGIBLE * largest)
-    ]
+    worth = max(VISIBLE, _NEGLIGIBLE * largest)
+    kept = [row for row in ordered[:_MOST] if abs(why.gain(row)) >= worth]
     rest = ordered[len(kept) :]
-    if len(rest) == 1:  # a line that says "one more" is no shorter than the line itself
+    if len(rest) == 1 and abs(why.gain(rest[0])) >= VISIBLE:  # a line that says "one more" is no shorter than the line
         kept, rest = ordered, []
     return sorted(kept, key=why.gain, reverse=True), rest

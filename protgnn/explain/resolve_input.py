@@ -28,6 +28,9 @@ from protgnn.training.run import Run
 
 Say = Callable[[str], None]
 
+MANY = 5000
+"""Nodes of a network whose samples take longer than a pass over all of it."""
+
 
 def resolve_input(
     run: Run,
@@ -78,7 +81,7 @@ def resolve_input(
     if path is None and targets and run.data is not None:
         data = run_data(run)
         if isinstance(data, NetworkDataset):
-            return as_model_input(run.recipe, _named_targets(data, source, targets))
+            return as_model_input(run.recipe, named_targets(data, source, targets))
     told: dict[str, Any] = {"smiles": smiles, "text": text, "label": label, "say": say, "on_skip": on_skip}
     told |= {"remembered": None if run.data is None else run.data.options}
     graphs = read_for_prediction(source, run.schema, skip_bad=skip_bad, labels=labels, **told)
@@ -88,6 +91,20 @@ def resolve_input(
 def is_part(source: str) -> TypeGuard[Part]:
     """Whether a user means a part of the run's data; a file of that name is ``./test``."""
     return source in PARTS
+
+
+def from_all_neighbours(instances: Instances, source: str) -> NetworkInstances:
+    """The same nodes of a network seen with all their neighbours, whatever was sampled in training: one pass over the
+    network, layer by layer, then serves them all."""
+    if not isinstance(instances, NetworkInstances):
+        raise DataError(f"{source}: leave --neighbours out, which is for networks")
+    return instances.reaching(replace(instances.reach, fanout=None))
+
+
+def is_slow(instances: Instances) -> bool:
+    """Whether there are many nodes or pairs of which each comes with its own sample of the network."""
+    sampled = isinstance(instances, NetworkInstances) and instances.reach.fanout is not None
+    return sampled and len(instances) > MANY
 
 
 def is_run_data(run: Run, instances: Instances) -> bool:
@@ -131,8 +148,12 @@ def _task(run: Run) -> Task:
     return "nodes" if targets_read(run.recipe.readout) == 1 else "links"
 
 
-def _named_targets(data: NetworkDataset, text: str, targets: int) -> NetworkInstances:
-    """A node or pair of the network by its id."""
+def named_targets(data: NetworkDataset, text: str, targets: int) -> NetworkInstances:
+    """A node or pair of the network by its id.
+
+    Raises:
+        DataError: There is no such node, or not as many as the model asks for.
+    """
     network = data.network
     names = [text] if targets == 1 else [part.strip() for part in text.split(",")]
     if len(names) != targets:

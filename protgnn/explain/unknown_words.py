@@ -66,10 +66,13 @@ def unknown_words(name: str | None, vocabulary: frozenset[str] | None) -> Unknow
 def strange_among(found: Iterable[UnknownWords | None]) -> str | None:
     """Count the sentences that a model cannot judge by their words, in one sentence; nothing where there are none."""
     rows = [number for number, one in enumerate(found) if one is not None and one.is_strange]
-    if not rows:
-        return None
-    listed = ", ".join(map(str, rows[:10])) + (", …" if len(rows) > 10 else "")
-    return f"{len(rows)} have mostly words that no training sentence contains, or are in another language: row {listed}"
+    return said_of_strange(len(rows), rows) if rows else None
+
+
+def said_of_strange(count: int, first: list[int]) -> str:
+    """The sentence on so many sentences, of which the ``first`` are named."""
+    listed = ", ".join(map(str, first[:10])) + (", …" if count > 10 else "")
+    return f"{count} have mostly words that no training sentence contains, or are in another language: row {listed}"
 
 
 @lru_cache(maxsize=4)

@@ -28,12 +28,20 @@ def unseen_among(graphs: Instances, run: Run) -> str | None:
     """Count the molecules that have such elements, in one sentence; nothing where none has."""
     if not isinstance(graphs, GraphSet):
         return None
+    rows = rows_with_unseen(graphs, run)
+    return said_of_unseen(len(rows), len(graphs), rows) if rows else None
+
+
+def rows_with_unseen(graphs: GraphSet, run: Run) -> list[int]:
+    """The molecules that have such elements, by number."""
     columns = _unseen_columns(graphs, run)
-    if not columns:
-        return None
-    rows = _rows_with(columns, graphs)
-    listed = ", ".join(map(str, rows[:10])) + (", …" if len(rows) > 10 else "")
-    return f"{len(rows)} of {len(graphs)} contain elements that no training molecule contains: row {listed}"
+    return _rows_with(columns, graphs) if columns else []
+
+
+def said_of_unseen(count: int, total: int, first: list[int]) -> str:
+    """The sentence on so many molecules of ``total``, of which the ``first`` are named."""
+    listed = ", ".join(map(str, first[:10])) + (", …" if count > 10 else "")
+    return f"{count} of {total} contain elements that no training molecule contains: row {listed}"
 
 
 def _rows_with(columns: list[int], graphs: GraphSet) -> list[int]:

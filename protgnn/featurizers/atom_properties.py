@@ -7,10 +7,13 @@ descriptor. Charges are rounded, so that atoms which differ by less than anybody
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, atom_columns, bond_columns
+from protgnn.featurizers.atom_environments import environment_properties
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -24,50 +27,44 @@ ATOM_PROPERTIES: tuple[str, ...] = (
 _SCALES = (1.0, 5.0, 20.0, 10.0, 0.5, 50.0)
 _CHARGE_STEP = 0.05
 _LARGEST = 5.0
-_DONOR = "[$([N;!H0;v3]),$([N;!H0;+1;v4]),$([O,S;H1;+0]),$([n;H1;+0])]"
-_ACCEPTOR = "[$([O,S;H1;v2]-[!$(*=[O,N,P,S])]),$([O,S;H0;v2]),$([O,S;-]),$([N;v3;!$(N-*=!@[O,N,P,S])]),$([nH0,o,s;+0])]"
 
 
 def atom_properties(mol: Mol) -> np.ndarray:
     """The columns ``ATOM_PROPERTIES`` of a molecule's atoms, ``[n, F]``; what RDKit cannot tell is 0."""
-    from rdkit.Chem import rdMolDescriptors as descriptors
+    atoms = atom_columns([mol])
+    return property_columns([mol], atoms, bond_columns([mol], atoms.ptr))
 
-    size = mol.GetNumAtoms()
+
+def property_columns(mols: Sequence[Mol], atoms: AtomColumns, bonds: BondColumns) -> np.ndarray:
+    """The columns ``ATOM_PROPERTIES`` of the N atoms of all molecules, ``[N, F]``; what RDKit cannot tell is 0."""
+    size = len(atoms.element)
     table = np.zeros((size, len(ATOM_PROPERTIES)), np.float32)
-    table[:, 0:2] = descriptors._CalcCrippenContribs(mol)
-    table[:, 2] = descriptors._CalcTPSAContribs(mol)
-    table[:, 3] = descriptors._CalcLabuteASAContribs(mol)[0]
-    table[:, 4] = _partial_charges(mol)
-    table[:, 5] = [mol.GetAtomWithIdx(number).GetMass() for number in range(size)]
+    local = environment_properties(mols, atoms, bonds)
+    table[:, 0:3] = local[:, 0:3]
+    table[:, 3] = _surface_shares(mols, size)
+    table[:, 4] = _rounded_charges(atoms)
+    table[:, 5] = atoms.mass
     table[:, :6] /= _SCALES
-    for column, smarts in ((6, _DONOR), (7, _ACCEPTOR)):
-        table[[match[0] for match in mol.GetSubstructMatches(_query(smarts), maxMatches=size)], column] = 1
-    rings = mol.GetRingInfo()
-    for ring in rings.AtomRings():
-        members = list(ring)
-        table[members, 8] += 0.5
-        if len(ring) in RING_SIZES:
-            table[members, 9 + RING_SIZES.index(len(ring))] = 1
+    table[:, 6:8] = local[:, 3:5]
+    table[:, 8] = 0.5 * atoms.rings
+    sized = (atoms.ring_size >= RING_SIZES.start) & (atoms.ring_size < RING_SIZES.stop)
+    table[atoms.ring_atom[sized], 9 + atoms.ring_size[sized] - RING_SIZES.start] = 1
     found: np.ndarray = np.nan_to_num(table, nan=0.0, posinf=0.0, neginf=0.0).clip(-_LARGEST, _LARGEST)
     return found
 
 
-def _partial_charges(mol: Mol) -> np.ndarray:
-    """Gasteiger's charges, rounded; the formal charge where RDKit has no parameters, ``[n]``."""
-    from rdkit.Chem import Mol as Molecule
-    from rdkit.Chem import rdPartialCharges
+def _surface_shares(mols: Sequence[Mol], size: int) -> np.ndarray:
+    """Labute's shares of the surface of all atoms, ``[N]``."""
+    from rdkit.Chem import rdMolDescriptors as descriptors
 
-    own = Molecule(mol)  # charges are stored with the atoms, and the molecule is shared
-    rdPartialCharges.ComputeGasteigerCharges(own)
-    atoms = [own.GetAtomWithIdx(number) for number in range(own.GetNumAtoms())]
-    charge = np.array([atom.GetDoubleProp("_GasteigerCharge") for atom in atoms])
-    formal = np.array([atom.GetFormalCharge() for atom in atoms])
-    found: np.ndarray = np.rint(np.where(np.isfinite(charge), charge, formal) / _CHARGE_STEP) * _CHARGE_STEP
+    shares: list[float] = []
+    for mol in mols:  # by index: RDKit's vectors are slow to iterate over
+        shares += map(descriptors._CalcLabuteASAContribs(mol)[0].__getitem__, range(mol.GetNumAtoms()))
+    return np.array(shares, np.float64).reshape(size)
+
+
+def _rounded_charges(atoms: AtomColumns) -> np.ndarray:
+    """Partial charges, rounded; the formal charge where RDKit has no parameters, ``[N]``."""
+    given = atoms.partial_charge
+    found: np.ndarray = np.rint(np.where(np.isfinite(given), given, atoms.charge) / _CHARGE_STEP) * _CHARGE_STEP
     return found
-
-
-@cache
-def _query(smarts: str) -> Mol:
-    from rdkit import Chem
-
-    return Chem.MolFromSmarts(smarts)

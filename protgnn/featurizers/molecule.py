@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -11,26 +13,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.errors import DataError
-from protgnn.featurizers.atom_properties import ATOM_PROPERTIES, atom_properties
+from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, atom_columns, bond_columns
+from protgnn.featurizers.atom_properties import ATOM_PROPERTIES, property_columns
 from protgnn.featurizers.smiles_limits import smiles_fault
 from protgnn.io.limits import check_limit
 
 if TYPE_CHECKING:
-    from rdkit.Chem import Atom, Bond, Mol
+    from rdkit.Chem import Mol
 
 ELEMENTS = (
     *("C", "N", "O", "S", "F", "Cl", "Br", "I", "P", "B", "Si", "Se", "H", "Li", "Na", "K", "Mg", "Ca", "Ba", "Al"),
     *("Ti", "V", "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ge", "As", "Ru", "Rh", "Pd", "Ag", "Cd", "Sn", "Sb", "Te"),
     *("Gd", "Pt", "Au", "Hg", "Tl", "Pb", "Bi"),
 )
+_BLANK = re.compile(r"[\s\0]")
 _HYBRIDS = ("S", "SP", "SP2", "SP3", "SP3D", "SP3D2")
 _BONDS = ("SINGLE", "DOUBLE", "TRIPLE", "AROMATIC")
 _MOLECULES_KEPT = 4096  # parsed, at about ten kilobytes each
-_STEREO = {"STEREOE": "E", "STEREOTRANS": "E", "STEREOZ": "Z", "STEREOCIS": "Z"}
+_READ_AT_ONCE = 4096  # molecules whose atoms are handled as one array
 
 _ATOM_GROUPS: tuple[tuple[str, ...], ...] = (
     (*(f"element={element}" for element in ELEMENTS), "element=other"),
@@ -78,7 +81,7 @@ def parse(smiles: str) -> Mol | None:
     """
     from rdkit import Chem
 
-    if not smiles or any(character.isspace() or character == "\0" for character in smiles):
+    if not smiles or _BLANK.search(smiles):
         return None  # RDKit would read what follows a space as a title
     if smiles_fault(smiles) is not None:
         return None
@@ -135,46 +138,34 @@ def from_molecules(
 ) -> GraphSet:
     """Graphs of parsed molecules; ``names`` are the SMILES they were parsed from."""
     check_limit("nodes", sum(mol.GetNumAtoms() for mol in mols), f"{len(mols)} molecules")
-    atoms, bonds = _Rows(_ATOM_GROUPS), _Rows(_BOND_GROUPS)
-    atom_rows: list[int] = []
-    bond_rows: list[int] = []
-    begins: list[int] = []
-    ends: list[int] = []
-    marked: list[np.ndarray] = []
-    properties = [np.zeros((0, len(ATOM_PROPERTIES)), np.float32)]
-    elements = _element_choices()
-    for mol in mols:
-        properties.append(atom_properties(mol))
-        # By index: the iterators of RDKit's Python layer cost more than all the features together.
-        for number in range(mol.GetNumAtoms()):
-            atom_rows.append(atoms.row(_atom_choices(mol.GetAtomWithIdx(number), elements)))
-        for number in range(mol.GetNumBonds()):
-            bond = mol.GetBondWithIdx(number)
-            begins.append(bond.GetBeginAtomIdx())
-            ends.append(bond.GetEndAtomIdx())
-            bond_rows.append(bonds.row(_bond_choices(bond)))
-        if truth is not None:
-            marked.append(matched_atoms(mol, truth))
-    node_counts = np.fromiter((mol.GetNumAtoms() for mol in mols), np.int64, len(mols))
-    bond_counts = np.fromiter((mol.GetNumBonds() for mol in mols), np.int64, len(mols))
-
-    # Both directions of every bond, in the canonical order of `checks`: by graph, target, source.
-    owner = np.tile(np.repeat(np.arange(len(mols)), bond_counts), 2)
-    source = np.array(begins + ends, dtype=np.int64)
-    target = np.array(ends + begins, dtype=np.int64)
-    order = np.lexsort((source, target, owner))
-    attributes = bonds.table()[np.tile(np.array(bond_rows, dtype=np.int64), 2)[order]]
-    named = atoms.table()[np.array(atom_rows, dtype=np.int64)]
-    return GraphSet(
-        x=torch.from_numpy(np.concatenate([named, np.concatenate(properties)], 1)),
-        edge_index=torch.from_numpy(np.stack([source[order], target[order]])),
-        node_ptr=offsets(torch.from_numpy(node_counts)),
-        edge_ptr=offsets(torch.from_numpy(2 * bond_counts)),
-        edge_attr=torch.from_numpy(attributes),
+    starts = range(0, max(len(mols), 1), _READ_AT_ONCE)
+    graphs = GraphSet.concatenate([_graphs(mols[start : start + _READ_AT_ONCE]) for start in starts])
+    marked = [matched_atoms(mol, truth) for mol in mols] if truth is not None else []
+    return replace(
+        graphs,
         y=y,
         node_mask=torch.from_numpy(np.concatenate(marked)) if marked else None,
         names=tuple(names),
         schema=molecule_schema(class_names),
+    )
+
+
+def _graphs(mols: Sequence[Mol]) -> GraphSet:
+    """Graphs of some molecules, without names and labels."""
+    atoms = atom_columns(mols)
+    bonds = bond_columns(mols, atoms.ptr)
+    # Both directions of every bond, in the canonical order of `checks`: by graph, target, source.
+    source, target = np.concatenate([bonds.begin, bonds.end]), np.concatenate([bonds.end, bonds.begin])
+    order = np.argsort(target * max(len(atoms.element), 1) + source)
+    first = atoms.ptr[np.repeat(np.tile(np.arange(len(mols)), 2), np.tile(np.diff(bonds.ptr), 2))]
+    attributes = _one_hot(_BOND_GROUPS, _bond_choices(bonds))
+    named = _one_hot(_ATOM_GROUPS, _atom_choices(atoms))
+    return GraphSet(
+        x=torch.from_numpy(np.concatenate([named, property_columns(mols, atoms, bonds)], 1)),
+        edge_index=torch.from_numpy(np.stack([(source - first)[order], (target - first)[order]])),
+        node_ptr=torch.from_numpy(atoms.ptr),
+        edge_ptr=torch.from_numpy(2 * bonds.ptr),
+        edge_attr=torch.from_numpy(np.tile(attributes, (2, 1))[order]),
     )
 
 
@@ -191,76 +182,55 @@ def shorten(text: str, limit: int = 60) -> str:
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
-class _Rows:
-    """Feature rows by the choices they encode: few differ, so each is built once and then looked up."""
+def _one_hot(groups: Sequence[tuple[str, ...]], choices: Sequence[np.ndarray]) -> np.ndarray:
+    """Choices ``[N]`` within each group of columns as ``[N, columns]``; a group of one column is a flag."""
+    widths = [len(group) for group in groups]
+    rows = np.arange(len(choices[0]))
+    table = np.zeros((len(rows), sum(widths)), dtype=np.float32)
+    for start, width, choice in zip(np.cumsum([0, *widths[:-1]]), widths, choices, strict=True):
+        if width == 1:
+            table[:, start] = choice
+        else:
+            table[rows, start + choice] = 1.0
+    return table
 
-    def __init__(self, groups: Iterable[tuple[str, ...]]) -> None:
-        self._widths = [len(group) for group in groups]
-        self._numbers: dict[tuple[int, ...], int] = {}
 
-    def row(self, choices: tuple[int, ...]) -> int:
-        return self._numbers.setdefault(choices, len(self._numbers))
+def _atom_choices(atoms: AtomColumns) -> tuple[np.ndarray, ...]:
+    """For each of ``_ATOM_GROUPS`` which of its columns is 1, ``[N]``."""
+    return (
+        _element_choices()[atoms.element],
+        np.minimum(atoms.degree, 6),
+        np.minimum(atoms.hydrogens, 4),
+        np.clip(atoms.charge, -2, 2) + 2,
+        _choices("HybridizationType", _HYBRIDS)[atoms.hybrid],
+        atoms.aromatic,
+        atoms.rings > 0,
+        atoms.chirality,
+    )
 
-    def table(self) -> np.ndarray:
-        """``[rows, columns]``; a group of one column is a flag, any other a one-hot."""
-        table = np.zeros((len(self._numbers), sum(self._widths)), dtype=np.float32)
-        starts = np.cumsum([0, *self._widths[:-1]])
-        for choices, number in self._numbers.items():
-            for start, width, choice in zip(starts, self._widths, choices, strict=True):
-                if width == 1:
-                    table[number, start] = choice
-                else:
-                    table[number, start + choice] = 1.0
-        return table
+
+def _bond_choices(bonds: BondColumns) -> tuple[np.ndarray, ...]:
+    """For each of ``_BOND_GROUPS`` which of its columns is 1, ``[E]``."""
+    return _choices("BondType", _BONDS)[bonds.kind], bonds.conjugated, bonds.ring, bonds.stereo
 
 
 @cache
-def _element_choices() -> list[int]:
+def _element_choices() -> np.ndarray:
     """Position of every atomic number in ``ELEMENTS``; 0 (a dummy atom) and rare ones are *other*."""
     from rdkit import Chem
 
     table = Chem.GetPeriodicTable()
-    choices = [len(ELEMENTS)] * 119
-    for position, symbol in enumerate(ELEMENTS):
-        choices[table.GetAtomicNumber(symbol)] = position
+    choices = np.full(119, len(ELEMENTS))
+    choices[[table.GetAtomicNumber(symbol) for symbol in ELEMENTS]] = np.arange(len(ELEMENTS))
     return choices
 
 
 @cache
-def _hybrid_choice(value: object) -> int:
-    name = str(value)
-    return _HYBRIDS.index(name) if name in _HYBRIDS else len(_HYBRIDS)
+def _choices(kind: str, names: tuple[str, ...]) -> np.ndarray:
+    """Position among ``names`` of every value of one of RDKit's enumerations; others come behind the last."""
+    from rdkit import Chem
 
-
-@cache
-def _bond_choice(value: object) -> int:
-    name = str(value)
-    return _BONDS.index(name) if name in _BONDS else len(_BONDS)
-
-
-@cache
-def _stereo_choice(value: object) -> int:
-    return ("none", "E", "Z").index(_STEREO.get(str(value), "none"))
-
-
-def _atom_choices(atom: Atom, elements: list[int]) -> tuple[int, ...]:
-    code = atom.GetProp("_CIPCode") if atom.HasProp("_CIPCode") else ""
-    return (
-        elements[atom.GetAtomicNum()],
-        min(atom.GetDegree(), 6),
-        min(atom.GetTotalNumHs(), 4),
-        min(max(atom.GetFormalCharge(), -2), 2) + 2,
-        _hybrid_choice(atom.GetHybridization()),
-        int(atom.GetIsAromatic()),
-        int(atom.IsInRing()),
-        1 if code == "R" else 2 if code == "S" else 0,
-    )
-
-
-def _bond_choices(bond: Bond) -> tuple[int, ...]:
-    return (
-        _bond_choice(bond.GetBondType()),
-        int(bond.GetIsConjugated()),
-        int(bond.IsInRing()),
-        _stereo_choice(bond.GetStereo()),
-    )
+    known = getattr(Chem, kind).names
+    choices = np.full(max(map(int, known.values())) + 1, len(names))
+    choices[[int(known[name]) for name in names]] = np.arange(len(names))
+    return choices

@@ -15,20 +15,36 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.featurizers.words import WordFeatures, choose_words
 
+BOUND_RELATIONS = frozenset({"compound", "fixed", "flat", "goeswith", "mwe", "name", "neg", "nn", "prt"})
+"""Relations of words that belong together, of Universal Dependencies and of the labels that spaCy's English parsers
+use."""
+
+NEGATIONS = frozenset({"not", "n't", "nt", "n’t", "never", "no", "nor", "neither", "without", "hardly", "barely"})
+"""Words that turn the meaning of their head around."""
+
 _NO_BREAK = "\u00a0"  # stands for a space within a word, as names separate words by spaces
 _UNKNOWN = "\ufffd"
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A parsed sentence: its words, and for each the number of its head from 0, less than 0 at a root."""
+    """A parsed sentence: its words, and for each the number of its head from 0, less than 0 at a root, and where it is
+    known the relation to its head, as Universal Dependencies or spaCy call it."""
 
     words: tuple[str, ...]
     heads: tuple[int, ...]
+    relations: tuple[str, ...] = ()
 
     @property
     def roots(self) -> int:
         return sum(head < 0 for head in self.heads)
+
+    def is_bound(self, word: int) -> bool:
+        """Whether a word and its head belong together: compound, name, fixed phrase, particle of a verb, negation."""
+        if word not in self.heads and self.words[word].lower() in NEGATIONS:
+            return True
+        relation = self.relations[word].lower() if self.relations else ""
+        return relation in BOUND_RELATIONS or relation.partition(":")[0] in BOUND_RELATIONS
 
 
 def sentence_schema(class_names: tuple[str, ...] = (), words: WordFeatures | None = None) -> Schema:
@@ -75,6 +91,7 @@ def from_sentences(
     words = words or choose_words()
     dependents: list[int] = []
     heads: list[int] = []
+    bound: list[bool] = []
     texts = [[word_in_name(word) for word in sentence.words] for sentence in sentences]
     for sentence in sentences:
         root = next(place for place, head in enumerate(sentence.heads) if head < 0)
@@ -82,6 +99,7 @@ def from_sentences(
             if word != root:
                 dependents.append(word)
                 heads.append(head if head >= 0 else root)
+                bound.append(head >= 0 and sentence.is_bound(word))
     node_counts = np.fromiter((len(sentence.words) for sentence in sentences), np.int64, len(sentences))
     edge_counts = node_counts - 1
 
@@ -98,4 +116,5 @@ def from_sentences(
         y=y,
         names=tuple(map(" ".join, texts)),
         schema=sentence_schema(class_names, words),
+        bound=torch.from_numpy(np.tile(np.array(bound, dtype=np.bool_), 2)[order]),
     )

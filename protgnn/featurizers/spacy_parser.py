@@ -31,6 +31,7 @@ def parse_sentences(texts: Sequence[str]) -> list[Sentence]:
         Sentence(
             tuple(word.text for word in parsed),
             tuple(-1 if word.head.i == word.i else word.head.i for word in parsed),
+            tuple(word.dep_ for word in parsed),
         )
         for parsed in pipeline.pipe(" ".join(text.split()) for text in texts)
     ]

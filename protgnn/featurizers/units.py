@@ -1,8 +1,8 @@
-"""What belongs together in a graph: rings and functional groups of a molecule, a negation and what it negates.
+"""What belongs together in a graph: rings and functional groups of a molecule, the words of a compound.
 
 Functional groups follow Ertl (2017): marked are heteroatoms, carbons with a double or triple bond outside of aromatic
 rings, acetal carbons and the carbons of oxiranes, aziridines and thiiranes; marked atoms that are neighbours are one
-group. Aromatic atoms belong to their ring.
+group. Aromatic atoms belong to their ring. Which words belong together, ``featurizers/sentence.py`` says.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.units import Units, mask_of, ring_edges
+from protgnn.featurizers.batch_units import bound_units
 
 if TYPE_CHECKING:
     from rdkit.Chem import Atom, Mol
-
-NEGATIONS = frozenset({"not", "n't", "nt", "n’t", "never", "no", "nor", "neither", "without", "hardly", "barely"})
-"""Words that turn the meaning of their head around."""
 
 _HETERO = (7, 8, 16)
 _HYDROGEN, _CARBON = 1, 6
@@ -34,8 +32,8 @@ def units_of(graph: GraphSet, mol: Mol | None = None) -> Units:
         neighbours[end] |= 1 << start
     if mol is not None:
         return Units(tuple(neighbours), functional_groups(mol), ring_edges(mol.GetRingInfo().AtomRings()))
-    if graph.schema.kind == "sentence" and graph.names is not None:
-        return Units(tuple(neighbours), _negated(graph.names[0].split(), neighbours))
+    if graph.bound is not None:
+        return bound_units(graph.batch())[0]
     return Units(tuple(neighbours))
 
 
@@ -73,12 +71,3 @@ def _is_functional(atom: Atom) -> bool:
                 return True
             joined += all(further.GetBondTypeAsDouble() == 1.0 for further in other.GetBonds())
     return joined >= 2
-
-
-def _negated(words: list[str], neighbours: list[int]) -> tuple[int, ...]:
-    """A negation, a leaf of the tree, together with its head."""
-    return tuple(
-        neighbours[node] | 1 << node
-        for node, word in enumerate(words)
-        if word.lower() in NEGATIONS and node < len(neighbours) and neighbours[node].bit_count() == 1
-    )

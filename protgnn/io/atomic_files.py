@@ -42,7 +42,7 @@ def write_bytes(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         Path(name).unlink(missing_ok=True)
         raise ProtGNNError(f"Cannot write {path}: {error.strerror}") from None
@@ -51,7 +51,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a rename outlast a loss of power, where the platform lets folders be synced."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
@@ -102,12 +102,12 @@ def csv_text(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     if rows:
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(map(_as_text, rows[0]))
-        writer.writerows([_as_text(row[key]) for key in rows[0]] for row in rows)
+        writer.writerow(map(spreadsheet_cell, rows[0]))
+        writer.writerows([spreadsheet_cell(row[key]) for key in rows[0]] for row in rows)
     return text.getvalue()
 
 
-def _as_text(cell: Any) -> Any:
+def spreadsheet_cell(cell: Any) -> Any:
     """A cell that no spreadsheet runs, and whose line ends a CSV can quote."""
     if isinstance(cell, str):
         cell = cell.replace("\r\n", "\n").replace("\r", "\n")

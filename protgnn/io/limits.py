@@ -21,7 +21,7 @@ class Limits:
     """The most that is accepted.
 
     Attributes:
-        file_bytes: Bytes read from one file of text, after unpacking.
+        file_bytes: Bytes read from one file of text, after unpacking; a table that is streamed is never held whole.
         tensor_bytes: Bytes of one file of tensors, and of the tensors in it.
         line_chars: Characters of one line of text.
         name_chars: Characters of a name: of a graph, a node, a class, a column.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from pathlib import Path
 
 from protgnn.errors import DataError
@@ -17,6 +18,7 @@ MOLBLOCK = "molblock"
 NAME = "name"
 _PROPERTY = re.compile(r"^>.*?<([^<>]*)>")
 _END = "$$$$"
+_LOOKED_AT = 1000  # lines of a long file that tell its columns
 
 
 def read_sdf(path: Path) -> Table:
@@ -74,13 +76,22 @@ def read_smiles_lines(path: Path) -> Table:
     """A text with a SMILES in each line, and perhaps a name and more behind spaces or tabs; a first line that says
     ``smiles`` names the columns."""
     notes: list[str] = []
-    lines = [(number, line) for number, line in enumerate(read_text(path, False, notes).split("\n"), 1) if line.strip()]
-    has_tabs = sum("\t" in line for _, line in lines) * 2 > len(lines)
-    rows = [
-        (number, [cell.strip() for cell in (line.split("\t") if has_tabs else line.split())]) for number, line in lines
-    ]
+    lines = read_text(path, False, notes).split("\n")
+    return smiles_table(path, lines, notes, len(lines))
+
+
+def smiles_table(path: Path, lines: Iterable[str], notes: list[str], looked_at: int = _LOOKED_AT) -> Table:
+    """The table of such lines; the first ``looked_at`` tell how they are separated, and how many columns there are."""
+    filled = ((number, line.rstrip("\n")) for number, line in enumerate(lines, 1) if line.strip())
+    head = list(islice(filled, looked_at))
+    has_tabs = sum("\t" in line for _, line in head) * 2 > len(head)
+
+    def cells_of(line: str) -> list[str]:
+        return [cell.strip() for cell in (line.split("\t") if has_tabs else line.split())]
+
+    rows = [(number, cells_of(line)) for number, line in head]
     header: list[str] = []
-    if rows[0][1][0].lower().lstrip("#") in ("smiles", "smi"):
+    if rows and rows[0][1][0].lower().lstrip("#") in ("smiles", "smi"):
         header = [rows[0][1][0].lstrip("#"), *rows[0][1][1:]]
         rows = rows[1:]
     width = max((len(cells) for _, cells in rows), default=1)
@@ -89,4 +100,6 @@ def read_smiles_lines(path: Path) -> Table:
     if not rows:
         raise DataError(f"{path} has a header but no SMILES: write one per line")
     width = len(header)
-    return Table(path, header, ((number, cells + [""] * (width - len(cells))) for number, cells in rows), notes)
+    more = ((number, cells_of(line)[:width]) for number, line in filled)
+    every = chain(rows, more)
+    return Table(path, header, ((number, cells + [""] * (width - len(cells))) for number, cells in every), notes)

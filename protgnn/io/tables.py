@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -33,6 +33,8 @@ class Table:
     rows: TableRows
     notes: list[str] = field(default_factory=list)
     header_line: int = 1
+    share_read: Callable[[], float] | None = None
+    """How much of the file has been read, from 0 to 1, where that is known."""
 
     def peek(self, count: int) -> list[list[str]]:
         """The cells of the first rows, which are still to come."""
@@ -45,7 +47,7 @@ class Table:
         names = [f"column {number}" for number in range(1, len(self.header) + 1)]
         rows = chain([(self.header_line, list(self.header))], self.rows)
         note = f"{self.path.name} has no header: its columns are called {', '.join(names[:_SHOWN])}"
-        return Table(self.path, names, rows, [*self.notes, note], self.header_line)
+        return Table(self.path, names, rows, [*self.notes, note], self.header_line, self.share_read)
 
 
 def read_table(path: Path) -> Table:
@@ -57,12 +59,18 @@ def read_table(path: Path) -> Table:
     """
     notes: list[str] = []
     text = read_text(path, False, notes).rstrip("\n")
-    first, _, rest = text.partition("\n")
-    said = re.fullmatch(r'"?sep=([,;\t])"?[,;\t]*', first.strip(" \r"))
+    return csv_table(path, io.StringIO(text, newline=""), notes)
+
+
+def csv_table(path: Path, lines: Iterable[str], notes: list[str]) -> Table:
+    """The table of the lines of a CSV, as :func:`read_table` reads them; only the first are read before rows are."""
+    lines = iter(lines)
+    head = list(islice(lines, _HEAD + 1))
+    said = re.fullmatch(r'"?sep=([,;\t])"?[,;\t]*', head[0].strip(" \r\n")) if head else None
     if said:
-        text = rest
-    delimiter = said[1] if said else _delimiter(text)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        head = head[1:]
+    delimiter = said[1] if said else _delimiter(head[:_HEAD])
+    reader = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     return table_of(path, _rows(path, reader, 1 if said else 0), notes)
 
 
@@ -103,16 +111,6 @@ def unique_column(path: Path, header: list[str], name: str) -> int:
     return header.index(name)
 
 
-def columns_by_line(table: Table, names: Sequence[str]) -> dict[int, dict[str, str]]:
-    """Some columns of a table as they stand there, by the lines of its rows."""
-    places = {name: named_column(table.path, table.header, name, "--keep") for name in names}
-    return {
-        line: {name: cells[place] for name, place in places.items()}
-        for line, cells in table.rows
-        if len(cells) == len(table.header)
-    }
-
-
 def option(name: str) -> str:
     """How a user gives an option, on the command line and in Python."""
     return f"--{name} ({name}= in Python)"
@@ -133,10 +131,9 @@ def _rows(path: Path, reader: Any, before: int) -> TableRows:
         raise DataError(f"{path} line {line}: not a proper CSV row ({error}): correct its quotes or fields") from None
 
 
-def _delimiter(text: str) -> str:
+def _delimiter(lines: list[str]) -> str:
     """The separator of the first line, unless the lines below it are not cut alike by it: then the one that cuts most
     lines alike."""
-    lines = list(islice(io.StringIO(text), _HEAD))
     usual = max(_DELIMITERS, key=lines[0].count) if lines else ","
     share = {}
     for delimiter in _DELIMITERS:

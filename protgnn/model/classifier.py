@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
+from protgnn.featurizers.batch_units import BatchUnits
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import Evidence, EvidenceOptions, Exploration, Proposals, nearest, propose
@@ -120,6 +121,11 @@ class ProtGNN(GraphClassifier):
         """Similarity ``[S, K]`` of S subgraphs, cut out and by themselves, to every prototype, Eq. 2."""
         return self.head.similarity(self.head.distances(self.embed_parts(parts.batch())))
 
+    def base(self, batch: Batch) -> Tensor:
+        """Logits ``[B, C]`` without any evidence, to which the contributions of prototypes are added: zero here."""
+        weight = self.head.last.weight
+        return weight.new_zeros(batch.num_graphs, len(weight))
+
     def begin_anchored_stage(self) -> None:
         """Get ready to embed prototypes' subgraphs; ProtGNN+ begins to count statistics of subgraphs."""
 
@@ -127,7 +133,8 @@ class ProtGNN(GraphClassifier):
 class ProtGNNPlus(ProtGNN):
     """Compares every prototype with a subgraph of the graph, the evidence for it.
 
-    The same weights also make a ProtGNN, which compares whole graphs: ``whole=True``, or :meth:`as_protgnn`.
+    The same weights also make a ProtGNN, which compares whole graphs: ``whole=True``, or :meth:`as_protgnn`. With
+    ``units`` evidence cuts nothing that belongs together.
     """
 
     compares_evidence = True
@@ -142,9 +149,10 @@ class ProtGNNPlus(ProtGNN):
         head: PrototypeHead,
         sampler: Sampler,
         options: EvidenceOptions | None = None,
+        units: BatchUnits | None = None,
     ) -> None:
         super().__init__(encoder, readout, head)
-        self.sampler, self.options = sampler, options or EvidenceOptions()
+        self.sampler, self.options, self.units = sampler, options or EvidenceOptions(), units
         self.parts = SubgraphBatchNormStats(encoder)
 
     @property
@@ -170,7 +178,8 @@ class ProtGNNPlus(ProtGNN):
         # Made of node embeddings in whole graphs; only the sampler has a gradient.
         with torch.no_grad():
             z = self.encoder(batch).float()
-        return propose(self.sampler, z, batch, self.head.vectors.detach(), self.options, exploration)
+        units = None if self.units is None else self.units(batch)
+        return propose(self.sampler, z, batch, self.head.vectors.detach(), self.options, exploration, units)
 
     def as_protgnn(self) -> ProtGNN:
         """The ProtGNN of the same weights, which this model shares with it."""

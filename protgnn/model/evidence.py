@@ -17,6 +17,7 @@ others less likely. The paper's gradient through a relaxed mask did not find sim
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,6 +27,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from protgnn.data.batch import Batch
 from protgnn.data.grow import CandidateSubgraphs, cut_parts, grow
+from protgnn.data.units import Units
 from protgnn.model.sampler import Sampler, logistic_noise
 
 DECIMALS = 3
@@ -85,8 +87,10 @@ def propose(
     prototypes: Tensor,
     options: EvidenceOptions,
     exploration: Exploration | None = None,
+    units: Sequence[Units] | None = None,
 ) -> Proposals:
-    """A connected subgraph of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``."""
+    """A connected subgraph of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``; with
+    the ``units`` of the graphs it cuts none."""
     once = _once(batch)
     ends = batch.edge_index[:, once]
     logit = sampler(z, ends, prototypes)
@@ -102,7 +106,7 @@ def propose(
         alone[: len(prototypes)] = sampler(z, every, prototypes).detach().t()
     both = score.new_full((len(score), batch.edge_index.shape[1]), -torch.inf)
     both[:, once] = both[:, batch.reverse[once]] = score
-    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, options.max_edges)))
+    return Proposals(once, logit, cut_parts(batch, grow(batch, both, alone, options.max_edges, units)))
 
 
 def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, candidates: int) -> Tensor:

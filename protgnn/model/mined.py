@@ -8,19 +8,19 @@ distance              ``d = (1 - exp(-‖h - p‖² / H)) + s (1 - T)``: learned
 similarity            Eq. 2 of that distance, less what a part has that shares nothing to be seen: 0 for nothing alike
 evidence              the part of highest similarity, less a small cost per node
 value                 the similarity of the evidence, or for prototypes that *count* the sum over all places
+base of a class       what it has in any case, and what the composition of the graph adds (``model/composition.py``)
 logit of a class      base + Σ weight · value over the prototypes of the class
 ====================  =============================================================================================
 
 Both terms of the distance are computed of the part alone, cut out, so what is shown is what was compared. The base of a
-class is what speaks for it without any evidence: a class that is the absence of something needs no prototypes.
+class is what speaks for it without any evidence: a class that is the absence of something needs no prototypes, and
+what depends on the size of a graph is not pretended to be in a part.
 """
 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,7 +34,10 @@ from protgnn.featurizers.part_rule import PartRule
 from protgnn.io.limits import check_limit
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 from protgnn.model.classifier import PlainGNN, ProtGNN
+from protgnn.model.composition import Composition
 from protgnn.model.encoders import Encoder
+from protgnn.model.part_cache import PartCache
+from protgnn.model.places import Places, find_places
 from protgnn.model.prototype_layer import PrototypeHead, similarity, squared_distances
 from protgnn.model.pyg_encoder import PyGEncoder
 from protgnn.model.readout import ReadoutName
@@ -44,9 +47,6 @@ MOST_PARTS = 200
 
 MOST_GROWN = 100
 """Candidate parts of a graph without units, about."""
-
-NODE_COST = 0.01
-"""Similarity that a node of evidence must earn: of two parts as good as each other the smaller is shown."""
 
 ALIKE = 0.2
 """A part whose resemblance to a prototype is within this of 1 is a further place where it is found."""
@@ -59,7 +59,6 @@ HIGHEST = math.log(1 / EPSILON) - FLOOR
 """The similarity of a part that is the prototype itself."""
 
 ENCODED_AT_ONCE = 4096
-KEPT = 8
 STEPS = 8
 """Points of the path over which the guide's gradients are integrated."""
 
@@ -67,7 +66,7 @@ STEPS = 8
 class MinedHead(PrototypeHead):
     """Prototypes with their looks, a weight for each in its own class, and a base per class.
 
-    ``counts [K]`` says which prototypes count every place; ``base [C]`` is the logit without any evidence.
+    ``counts [K]`` says which prototypes count every place; ``base [C]`` is what each class has in any case.
     """
 
     counts: Tensor
@@ -86,10 +85,6 @@ class MinedHead(PrototypeHead):
     def similarity(self, distance: Tensor) -> Tensor:
         """Eq. 2, shifted so that what looks wholly different has similarity 0, whatever was learned of it."""
         return (similarity(distance, self.epsilon) - FLOOR).clamp(min=0)
-
-    def logits_of(self, similar: Tensor) -> Tensor:
-        """Logits of values, ``[B, K] → [B, C]``: base + Σ weight · value."""
-        return super().logits_of(similar) + self.base
 
     @torch.no_grad()
     def divide_logits(self, temperature: float) -> None:
@@ -117,24 +112,6 @@ class MinedHead(PrototypeHead):
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Where prototypes are found: entry i says that part ``row[i]`` of graph ``graph[i]`` is a place for prototype
-    ``column[i]``; the best of each graph and prototype, ``best [B, K]``, is always one, and comes first."""
-
-    graph: Tensor
-    row: Tensor
-    column: Tensor
-    best: Tensor
-
-    def values(self, similar: Tensor, counts: Tensor) -> Tensor:
-        """``[P, K], [K] → [B, K]``: the similarity of the best place, or where each ``counts`` the sum over all."""
-        single = similar.gather(0, self.best)
-        each = similar[self.row, self.column]
-        total = torch.zeros_like(single).index_put((self.graph, self.column), each, accumulate=True)
-        return torch.where(counts[None], total, single)
-
-
-@dataclass(frozen=True, eq=False)
 class MinedEvidence:
     """What every prototype is compared with: parts, their similarities ``[P, K]``, places, and values ``[B, K]``."""
 
@@ -150,32 +127,6 @@ class MinedEvidence:
         for graph, column, row in zip(*columns, strict=True):
             found.setdefault((graph, column), []).append(tuple(members(self.parts.masks[row])))
         return found
-
-
-class _PartCache:
-    """The candidate parts of the last batches; copies of a model share it, as they share its guide."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Any, PartSet] = OrderedDict()
-
-    def __deepcopy__(self, memo: Any) -> _PartCache:
-        return self
-
-    def get(self, key: Any) -> PartSet | None:
-        """What is known of a batch."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        return self._kept.get(key)
-
-    def put(self, key: Any, found: PartSet) -> None:
-        """Remember it, and forget the oldest."""
-        self._kept[key] = found
-        while len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._kept.clear()
 
 
 class ProtGNNMined(ProtGNN):
@@ -197,11 +148,13 @@ class ProtGNNMined(ProtGNN):
         rule: PartRule,
         budget: int = 10,
         layers: int = 3,
+        composition: Composition | None = None,
     ) -> None:
         super().__init__(encoder, readout, head)
         self.guide, self.rule, self.budget, self.layers = guide, rule, budget, layers
+        self.composition = composition
         self.parts = SubgraphBatchNormStats(encoder)
-        self._found = _PartCache()
+        self._found = PartCache()
 
     @property
     def subgraphs_per_graph(self) -> int:
@@ -304,7 +257,23 @@ class ProtGNNMined(ProtGNN):
             result: Tensor = self.guide(batch)
             return result
         device = self.head.base.device
-        return self.head.logits_of(self.evidence(batch).value.to(device))
+        return self.head.logits_of(self.evidence(batch).value.to(device)) + self.base(batch)
+
+    def base(self, batch: Batch) -> Tensor:
+        return self.head.base + self.added(batch)
+
+    def added(self, batch: Batch) -> Tensor:
+        """What the composition of the graphs adds to their logits, ``[B, C]``; zero without one."""
+        base = self.head.base
+        if self.composition is None:
+            return base.new_zeros(batch.num_graphs, len(base))
+        added: Tensor = self.composition(batch.to(base.device))
+        return added
+
+    def divide_logits(self, temperature: float) -> None:
+        super().divide_logits(temperature)
+        if self.composition is not None:
+            self.composition.divide(temperature)
 
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
         raise TypeError("Prototypes that count places have no single distance: use similarities")
@@ -312,39 +281,3 @@ class ProtGNNMined(ProtGNN):
 
 def _mark(tensor: Tensor) -> int:
     return hash(tensor.contiguous().numpy().tobytes())
-
-
-def best_parts(similar: Tensor, parts: PartSet) -> Tensor:
-    """Of each graph's parts the one with the highest similarity less its cost, the first of equals, ``[B, K]``."""
-    cost = torch.from_numpy(parts.nodes).to(similar.dtype) * NODE_COST
-    merit = (similar.detach() - cost[:, None]).round(decimals=4).nan_to_num(nan=-torch.inf)  # NaN is told of later
-    lengths = torch.from_numpy(np.diff(parts.ptr))
-    top = torch.segment_reduce(merit, "max", lengths=lengths, axis=0)
-    rows = torch.arange(len(merit), dtype=torch.float64)[:, None].expand_as(merit)
-    rows = torch.where(merit >= top[torch.from_numpy(parts.graph)], rows, float(len(merit)))
-    return torch.segment_reduce(rows, "min", lengths=lengths, axis=0).long()
-
-
-def find_places(similar: Tensor, alike: Tensor, parts: PartSet) -> Places:
-    """The best part for each prototype, and every other that looks ``alike [P, K]`` and shares less than half of its
-    nodes with better places, the best first."""
-    best = best_parts(similar, parts)
-    graphs, columns = best.shape
-    first, masks = best.tolist(), parts.masks
-    owner = torch.from_numpy(parts.graph)
-    several = torch.zeros(graphs, columns).index_add(0, owner, alike.float()) > 1
-    row, column = (alike & several[owner]).nonzero(as_tuple=True)
-    order = torch.argsort(-similar.detach()[row, column].round(decimals=4), stable=True)
-    taken: dict[tuple[int, int], int] = {}
-    further: list[tuple[int, int, int]] = []
-    for part, prototype, graph in zip(
-        row[order].tolist(), column[order].tolist(), owner[row[order]].tolist(), strict=True
-    ):
-        held = taken.get((graph, prototype), masks[first[graph][prototype]])
-        if part != first[graph][prototype] and 2 * (held & masks[part]).bit_count() < masks[part].bit_count():
-            taken[graph, prototype] = held | masks[part]
-            further.append((graph, part, prototype))
-    rest = torch.tensor(further, dtype=torch.int64).reshape(-1, 3).t()
-    every = torch.arange(graphs)[:, None].expand(-1, columns).reshape(-1)
-    each = torch.arange(columns)[None].expand(graphs, -1).reshape(-1)
-    return Places(torch.cat([every, rest[0]]), torch.cat([best.reshape(-1), rest[1]]), torch.cat([each, rest[2]]), best)

@@ -1,5 +1,5 @@
 """Node embeddings → one embedding per instance: over all nodes of a graph, of which absent ones are skipped, or of the
-target nodes alone. ``all`` is :class:`Pooling`; the others have nothing to learn."""
+target nodes alone. ``all`` and ``full`` are :class:`Pooling`; the others have nothing to learn."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from protgnn.data.batch import Batch
 from protgnn.model.message_passing import SoftMask
 
-ReadoutName = Literal["sum", "mean", "max", "all", "target", "pair_product", "pair_concat"]
+ReadoutName = Literal["sum", "mean", "max", "all", "full", "target", "pair_product", "pair_concat"]
 
 READOUTS: dict[int, tuple[ReadoutName, ...]] = {
-    0: ("sum", "mean", "max", "all"),
+    0: ("sum", "mean", "max", "all", "full"),
     1: ("target",),
     2: ("pair_product", "pair_concat"),
 }
@@ -31,13 +31,20 @@ SUM_SCALE = 0.1
 
 
 class Pooling(nn.Module):
-    """Mean, sum and maximum over the present nodes side by side, through two layers: ``[N, H] → [B, H]``."""
+    """Mean, sum and maximum over the present nodes side by side, through two layers: ``[N, H] → [B, H]``.
 
-    def __init__(self, width: int) -> None:
+    With ``inputs`` the F features of nodes are read out beside their embeddings: how much of each a graph has is told
+    best by the features themselves.
+    """
+
+    def __init__(self, width: int, inputs: int = 0) -> None:
         super().__init__()
-        self.layers = nn.Sequential(nn.Linear(3 * width, width), nn.ReLU(), nn.Linear(width, width))
+        self.inputs, wide = inputs, width + inputs
+        self.layers = nn.Sequential(nn.Linear(3 * wide, wide), nn.ReLU(), nn.Linear(wide, width))
 
     def forward(self, x: Tensor, batch: Batch, presence: SoftMask | None = None) -> Tensor:
+        if self.inputs:
+            x = torch.cat([batch.x, x], 1)
         total = readout("sum", x, batch, presence) * SUM_SCALE
         mean, highest = readout("mean", x, batch, presence), readout("max", x, batch, presence)
         out: Tensor = self.layers(torch.cat([mean, total, highest], 1))
@@ -59,8 +66,8 @@ def readout(name: ReadoutName, x: Tensor, batch: Batch, presence: SoftMask | Non
     The root is that of a scaled dot product. Without it the H products of a pair are so far from those of any other
     that no prototype resembles it, and the similarities teach nothing.
     """
-    if name == "all":
-        raise ValueError("The readout all has weights of its own: use Pooling")
+    if name in ("all", "full"):
+        raise ValueError(f"The readout {name} has weights of its own: use Pooling")
     present = None if presence is None or presence.node is None else presence.node[:, None]
     if name not in READOUTS[0]:
         return _of_targets(name, x if present is None else x * present, batch)

@@ -63,14 +63,10 @@ class BitGraph:
 
     def root(self) -> int:
         """The largest component (of equals the one with the lowest node), or those of the targets."""
-        left, parts = (1 << len(self.adjacent)) - 1, []
-        while left:
-            part = self._reached(left & -left, left, left)
-            parts.append(part)
-            left &= ~part
+        everything = (1 << len(self.adjacent)) - 1
         if self.targets:
-            return sum(part for part in parts if part & self.targets)
-        return max(parts, key=int.bit_count)
+            return sum(part for part in self._parts(everything) if part & self.targets)
+        return self._largest_part(everything)
 
     def children(self, nodes: int, limit: int) -> list[int]:
         """The first ``limit`` sets one node smaller that fall into no more parts; nodes of low degree go first."""
@@ -123,6 +119,18 @@ class BitGraph:
             return [one for one in self._prunable if nodes & one[1]]
         places = sorted(self._place[node] for node in to_nodes(nodes & ~self.targets))
         return [self._prunable[place] for place in places]
+
+    def _parts(self, nodes: int) -> list[int]:
+        """The components of a set, by their lowest nodes."""
+        parts = []
+        while nodes:
+            parts.append(self._reached(nodes & -nodes, nodes, nodes))
+            nodes &= ~parts[-1]
+        return parts
+
+    def _largest_part(self, nodes: int) -> int:
+        """The largest component of a set, of equals the one with the lowest node."""
+        return max(self._parts(nodes), key=int.bit_count)
 
     def _reached(self, start: int, within: int, wanted: int) -> int:
         """What can be reached from ``start`` inside ``within``, stopping early once all of ``wanted`` is."""

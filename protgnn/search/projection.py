@@ -9,24 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import safetensors.torch
 import torch
-from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from protgnn.data.network.instances import Instances
 from protgnn.errors import DataError
+from protgnn.io.ranks import ALONE, Ranks
 from protgnn.model.prototype_layer import squared_distances
 from protgnn.search.bitsets import to_nodes
 from protgnn.search.pool import Cutter, Encode
-from protgnn.search.tree import Explored, SearchSettings, search
+from protgnn.search.shortlist import Shortlist, assign, from_message, gather, shorten, to_message
+from protgnn.search.tree import SearchSettings, UnitsOf, search
 
 Progress = Callable[[int, int], None]
 
 GRAPHS_AT_ONCE = 128
 """Graphs searched in lockstep: enough to fill encoder calls, few enough to bound memory."""
-
-SAME = 1e-5
-"""Embeddings closer than this (relative to their size) are of subgraphs that look the same."""
 
 
 @dataclass(frozen=True)
@@ -47,25 +46,6 @@ class Projection:
     sources: tuple[PrototypeSource, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class _Shortlist:
-    """Some subgraphs and how far ``[S, m]`` each is from the m prototypes of a class."""
-
-    found: list[tuple[int, int]]  # graph, node set
-    embeddings: Tensor
-    distance: Tensor
-
-    def __add__(self, other: _Shortlist) -> _Shortlist:
-        return _Shortlist(
-            self.found + other.found,
-            torch.cat([self.embeddings, other.embeddings]),
-            torch.cat([self.distance, other.distance]),
-        )
-
-    def take(self, rows: list[int]) -> _Shortlist:
-        return _Shortlist([self.found[row] for row in rows], self.embeddings[rows], self.distance[rows])
-
-
 @torch.no_grad()
 def project(
     graphs: Instances,
@@ -76,6 +56,8 @@ def project(
     *,
     candidates: int | None = None,
     progress: Progress | None = None,
+    units: UnitsOf | None = None,
+    ranks: Ranks = ALONE,
 ) -> Projection:
     """Project prototypes ``[K, H]`` of classes ``[K]`` onto subgraphs of ``graphs``, which carry labels.
 
@@ -83,27 +65,45 @@ def project(
     ``None``), each for the prototypes that it is near to; what is explored is scored against all prototypes of the
     class.
     Two prototypes of a class land on different subgraphs as long as there are enough of them. ``progress`` is told
-    how many graphs are searched, of how many.
+    how many graphs are searched, of how many. With ``units``, which say what belongs together in a graph, prototypes
+    are whole. With several ``ranks`` each searches some of the graphs, in the same encoder calls as a single process
+    would, and all find what that one would.
     """
     settings = settings or SearchSettings()
-    to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates)
-    total, done = sum(len(numbers) for numbers, _ in to_search.values()), 0
+    to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates, ranks)
+    chunks = [
+        (label, slice(start, start + GRAPHS_AT_ONCE))
+        for label, (numbers, _) in to_search.items()
+        for start in range(0, len(numbers), GRAPHS_AT_ONCE)
+    ]
+    own = {label: (prototype_class == label).nonzero().squeeze(1) for label in to_search}
+    done, mine = 0, chunks[ranks.number :: ranks.count]
+    total = sum(len(to_search[label][0][some]) for label, some in mine)
+    found: list[Shortlist] = []
+    for label, some in mine:
+        numbers, wanted = to_search[label]
+        near = prototypes[own[label]]
+        explored = search(graphs, numbers[some], near, encode, settings, wanted[some], units=units)
+        found.append(shorten(gather(explored, prototypes[own[label]])))
+        done += len(explored)
+        if progress is not None:
+            progress(done, total)
+    shortlists: dict[int, Shortlist] = {}
+    for (label, _), part in zip(chunks, _of_all_ranks(found, len(chunks), ranks), strict=True):
+        shortlists[label] = shorten(shortlists[label] + part) if label in shortlists else part
     chosen: dict[int, tuple[int, int]] = {}
-    for label, (numbers, wanted) in to_search.items():
-        own = (prototype_class == label).nonzero().squeeze(1)
-        shortlist = None
-        for start in range(0, len(numbers), GRAPHS_AT_ONCE):
-            chunk, near = numbers[start : start + GRAPHS_AT_ONCE], wanted[start : start + GRAPHS_AT_ONCE]
-            explored = search(graphs, chunk, prototypes[own], encode, settings, near)
-            found = _shorten(_gather(explored, prototypes[own]))
-            shortlist = found if shortlist is None else _shorten(shortlist + found)
-            done += len(chunk)
-            if progress is not None:
-                progress(done, total)
-        assert shortlist is not None  # a class without graphs was refused
-        for prototype, row in zip(own.tolist(), _assign(shortlist.distance), strict=True):
+    for label, shortlist in shortlists.items():
+        for prototype, row in zip(own[label].tolist(), assign(shortlist.distance), strict=True):
             chosen[prototype] = shortlist.found[row]
     return _moved(graphs, prototypes, prototype_class, encode, [chosen[number] for number in range(len(prototypes))])
+
+
+def _of_all_ranks(mine: list[Shortlist], count: int, ranks: Ranks) -> list[Shortlist]:
+    """What all ranks found in ``count`` chunks, which they had taken in turn."""
+    if ranks.alone:
+        return mine
+    said = [from_message(message) for message in ranks.all_say(to_message(mine))]
+    return [said[chunk % ranks.count][chunk // ranks.count] for chunk in range(count)]
 
 
 def _moved(
@@ -120,9 +120,15 @@ def _moved(
     )
 
 
-def embed_all(graphs: Instances, encode: Encode, at_once: int = 256) -> Tensor:
-    """Embeddings of whole graphs, ``[G, H]``."""
-    return torch.cat([encode(batch) for batch in graphs.batches(at_once)])
+def embed_all(graphs: Instances, encode: Encode, at_once: int = 256, ranks: Ranks = ALONE) -> Tensor:
+    """Embeddings of whole graphs, ``[G, H]``; ranks share the batches."""
+    if ranks.alone:
+        return torch.cat([encode(batch) for batch in graphs.batches(at_once)])
+    mine = ranks.block(-(-len(graphs) // at_once))
+    some = slice(mine.start * at_once, min(mine.stop * at_once, len(graphs)))
+    parts = [encode(batch) for batch in graphs[some].batches(at_once)] if some.stop > some.start else []
+    found = ranks.all_say(safetensors.torch.save({"h": torch.cat(parts)}) if parts else b"")
+    return torch.cat([safetensors.torch.load(said)["h"] for said in found if said])
 
 
 def _graphs_to_search(
@@ -131,6 +137,7 @@ def _graphs_to_search(
     prototype_class: Tensor,
     encode: Encode,
     candidates: int | None,
+    ranks: Ranks,
 ) -> dict[int, tuple[list[int], Tensor]]:
     """For each class that has prototypes, the graphs to search ``[G']`` and for which of them ``[G', m]``."""
     if graphs.y is None:
@@ -150,7 +157,7 @@ def _graphs_to_search(
         }
     if candidates < 1:
         raise ValueError(f"Expected at least 1 candidate graph per prototype (got {candidates})")
-    whole = embed_all(graphs, encode)
+    whole = embed_all(graphs, encode, ranks=ranks)
     nearest: dict[int, tuple[list[int], Tensor]] = {}
     for label, own in members.items():
         distance = squared_distances(whole[own], prototypes[prototype_class == label])
@@ -159,55 +166,3 @@ def _graphs_to_search(
         rows = near.any(1).nonzero().squeeze(1)
         nearest[label] = own[rows].tolist(), near[rows]
     return nearest
-
-
-def _gather(results: list[Explored], prototypes: Tensor) -> _Shortlist:
-    embeddings = torch.cat([result.embeddings for result in results])
-    found = [(result.graph, nodes) for result in results for nodes in result.node_sets]
-    return _Shortlist(found, embeddings, squared_distances(embeddings, prototypes))
-
-
-def _shorten(full: _Shortlist) -> _Shortlist:
-    """For each of the m prototypes the m nearest subgraphs that differ: enough for all to get one of their own."""
-    wanted = full.distance.shape[1]
-    rows = {row for prototype in range(wanted) for row in _nearest_distinct(full, prototype, wanted)}
-    distinct: list[int] = []
-    left = torch.tensor(sorted(rows))
-    while len(left):  # two prototypes may have picked twins
-        distinct.append(int(left[0]))
-        left = _without_twins(full.embeddings, distinct[-1], left)
-    return full.take(distinct)
-
-
-def _nearest_distinct(full: _Shortlist, prototype: int, wanted: int) -> list[int]:
-    """The first ``wanted`` rows by distance with embeddings that differ from each other."""
-    order = full.distance[:, prototype].argsort(stable=True)
-    picked: list[int] = []
-    while len(order) and len(picked) < wanted:
-        first = int(order[0])
-        picked.append(first)
-        order = _without_twins(full.embeddings, first, order)
-    return picked
-
-
-def _without_twins(embeddings: Tensor, row: int, order: Tensor) -> Tensor:
-    """``order`` without the rows whose embedding is that of ``row``."""
-    h = embeddings[row]
-    tolerance = SAME * max(1.0, float(h.abs().max()))
-    # One column rules nearly all rows out, so that whole embeddings are compared for few.
-    alike = ((embeddings[order, 0] - h[0]).abs() <= tolerance).nonzero().squeeze(1)
-    twins = (embeddings[order[alike]] - h).abs().amax(1) <= tolerance
-    keep = torch.ones(len(order), dtype=torch.bool)
-    keep[alike[twins]] = False
-    return order[keep]
-
-
-def _assign(distance: Tensor) -> list[int]:
-    """A row of ``[S, m]`` for each prototype: all different, least total distance.
-
-    Where there are fewer subgraphs than prototypes, those left without one share their nearest.
-    """
-    rows = distance.argmin(0).tolist()
-    for row, prototype in zip(*linear_sum_assignment(distance.numpy()), strict=True):
-        rows[prototype] = int(row)
-    return rows

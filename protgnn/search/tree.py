@@ -1,7 +1,8 @@
 """Monte Carlo tree search for the connected subgraph nearest to a prototype (section Prototype Projection).
 
 A tree node is a subgraph; an action prunes one node and keeps the rest connected (of a large graph without targets the
-first action prunes all but a neighbourhood). Each action carries
+first action prunes all but a neighbourhood). In graphs with units the action prunes the units that the node is in, so
+that no ring and no functional group is ever cut: ours, not the paper's. Each action carries
 
 - ``C`` how often it was taken, ``W`` the similarities of the leaves it led to, ``Q = W / C``,
 - ``R = sim(p, h)`` of the subgraph it leads to (Eq. 2).
@@ -13,18 +14,24 @@ step of all trees is a few array operations and at most one round of encoder cal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
+from protgnn.data.units import Units
 from protgnn.errors import DataError
 from protgnn.search.bitsets import BitGraph, tie_order, to_nodes
 from protgnn.search.pool import Encode, Pool, grown
+from protgnn.search.unit_graph import UnitGraph
+
+UnitsOf = Callable[[Batch], list[Units] | None]
+"""Says what belongs together in the graphs of a batch; nothing where every node stands for itself."""
 
 
 @dataclass(frozen=True)
@@ -85,13 +92,15 @@ def search(
     settings: SearchSettings | None = None,
     wanted: Tensor | None = None,
     tie_breaker: int | None = None,
+    units: UnitsOf | None = None,
 ) -> list[Explored]:
     """Search every graph of ``index`` for every prototype of ``[K, H]``; results come in the order of ``index``.
 
     With ``wanted [G, K]`` only those pairs have a tree, though all prototypes are scored on what was explored.
     ``encode`` maps a batch of S graphs to embeddings ``[S, H]`` and must be in evaluation mode. The prototypes of
     a graph share what was explored, so that with more of them each answer is at least as similar as alone. Ties are
-    broken by seed and graph number or, where an answer must not depend on that number, by ``tie_breaker``.
+    broken by seed and graph number or, where an answer must not depend on that number, by ``tie_breaker``. With
+    ``units`` subgraphs are unions of them, of more than ``max_nodes`` nodes where nothing smaller was met.
     """
     settings = settings or SearchSettings()
     if not len(index):
@@ -102,24 +111,27 @@ def search(
             raise DataError(f"Expected graphs with nodes to search in (got graph {number} without any)")
     pool = Pool(chosen, prototypes, encode, settings.epsilon, settings.max_nodes)
     pairs = torch.ones(len(index), len(prototypes), dtype=torch.bool) if wanted is None else wanted
-    forest = _Forest(
-        _bit_graphs(chosen, index if tie_breaker is None else [tie_breaker] * len(index), settings.seed),
-        pairs.numpy(),
-        pool,
-        settings,
-    )
+    numbers = index if tie_breaker is None else [tie_breaker] * len(index)
+    bit_graphs = _bit_graphs(chosen, numbers, settings, None if units is None else units(chosen.batch()))
+    forest = _Forest(bit_graphs, pairs.numpy(), pool, settings)
     forest.grow()
     return _results(pool, index, settings.max_nodes)
 
 
-def _bit_graphs(graphs: GraphSet, numbers: Sequence[int], seed: int) -> list[BitGraph]:
+def _bit_graphs(
+    graphs: GraphSet, numbers: Sequence[int], settings: SearchSettings, units: list[Units] | None
+) -> list[BitGraph]:
     edges = graphs.edge_index.t().tolist()
     edge_ptr, sizes = graphs.edge_ptr.tolist(), graphs.node_counts.tolist()
     targets = [[]] * len(graphs) if graphs.targets is None else graphs.targets.tolist()
-    return [
-        BitGraph(size, edges[edge_ptr[at] : edge_ptr[at + 1]], targets[at], tie_order(size, int(number), seed))
-        for at, (number, size) in enumerate(zip(numbers, sizes, strict=True))
-    ]
+    made: list[BitGraph] = []
+    for at, (number, size) in enumerate(zip(numbers, sizes, strict=True)):
+        own, order = edges[edge_ptr[at] : edge_ptr[at + 1]], tie_order(size, int(number), settings.seed)
+        if units is None:
+            made.append(BitGraph(size, own, targets[at], order))
+        else:
+            made.append(UnitGraph(units[at], own, targets[at], order, settings.min_nodes))
+    return made
 
 
 class _Forest:
@@ -225,7 +237,7 @@ def _results(pool: Pool, numbers: Sequence[int], max_nodes: int) -> list[Explore
     for at, part in enumerate(parts):
         if len(part):
             rows, h = small[part], embeddings[torch.from_numpy(part)]
-        else:  # two targets farther apart than max_nodes: nothing on the way between them can go
+        else:  # units, or the way between two targets, may be larger than max_nodes
             own = [row for row, graph in enumerate(pool.owners) if graph == at]
             smallest = min(pool.sizes[row] for row in own)
             rows = np.array([row for row in own if pool.sizes[row] == smallest])

@@ -24,6 +24,7 @@ from protgnn.errors import RunError
 from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.checkpoint import OnEpoch, TrainingState
+from protgnn.training.device import join_ranks, without_compiled
 from protgnn.training.ending import end_with
 from protgnn.training.mined_algorithm import place_prototypes, train_mined
 from protgnn.training.prototype_subgraphs import cut_subgraphs, nearest_subgraphs, set_prototypes, start_on_graphs
@@ -54,7 +55,7 @@ def fit(
         restore(model, train, state, criterion_of(recipe, train).select_by)
     elif isinstance(model, ProtGNN) and not isinstance(model, ProtGNNMined) and recipe.prototypes_start == "graphs":
         start_on_graphs(model, train, recipe)  # line 1; ours
-    session: Session[Any] = Session(model, train, valid, recipe, folder, state, on_epoch)
+    session: Session[Any] = Session(model, train, valid, recipe, folder, state, on_epoch, join_ranks(recipe))
     with torch.random.fork_rng():
         if isinstance(model, ProtGNNMined):
             train_mined(session)  # ours
@@ -62,7 +63,7 @@ def fit(
             algorithm_1(session)
         else:
             learn_plain(session)
-    model.cpu().eval()
+    without_compiled(model.cpu().eval())
     return state
 
 

@@ -55,15 +55,17 @@ def of_ranking(counts: np.ndarray, score: np.ndarray, own: np.ndarray) -> tuple[
     return auc, np.divide(found, positives, out=np.full_like(found, np.nan), where=both)
 
 
-def intervals(
+def resampled(
     logits: np.ndarray,
     ranks: np.ndarray,
     y: np.ndarray,
     errors: np.ndarray,
     positive: int | None = None,
     seed: int = 0,
-) -> Intervals:
-    """The interval ``[low, high]`` of each score; those that no draw defines have none.
+    once: bool = False,
+) -> dict[str, np.ndarray]:
+    """Each score of every draw, ``[R]``. The draws depend on the seed and the number of graphs and classes alone, so
+    two models that are resampled alike are paired.
 
     Args:
         logits: ``[G, C]``.
@@ -72,12 +74,13 @@ def intervals(
         errors: the Brier score of each graph, ``[G]``.
         positive: the class whose average precision is meant; without, the mean over all classes.
         seed: of the draws.
+        once: take the graphs as they are, each once, as the only draw.
     """
     graphs, classes = logits.shape
-    left = FEW_RESAMPLES if graphs * classes > MANY else RESAMPLES
+    left = 1 if once else FEW_RESAMPLES if graphs * classes > MANY else RESAMPLES
     rng, found = np.random.default_rng(seed), []
     while left > 0:
-        counts = draws(graphs, min(left, max(AT_ONCE // graphs, 1)), rng)
+        counts = np.ones((1, graphs)) if once else draws(graphs, min(left, max(AT_ONCE // graphs, 1)), rng)
         left -= len(counts)
         scores = of_confusion(counts, logits.argmax(1), y, classes)
         ranked = [
@@ -89,11 +92,23 @@ def intervals(
             scores["average_precision"] = _mean(precisions) if positive is None else precisions[:, positive]
         scores["brier"] = counts @ errors / graphs
         found.append(scores)
+    return {name: np.concatenate([scores[name] for scores in found]) for name in found[0]}
+
+
+def intervals(
+    logits: np.ndarray,
+    ranks: np.ndarray,
+    y: np.ndarray,
+    errors: np.ndarray,
+    positive: int | None = None,
+    seed: int = 0,
+) -> Intervals:
+    """The interval ``[low, high]`` of each score, with arguments as for :func:`resampled`; those that no draw defines
+    have none."""
     ends = [50 * (1 - COVERAGE), 50 * (1 + COVERAGE)]
-    every = {name: np.concatenate([scores[name] for scores in found]) for name in found[0]}
     return {
         name: [float(end) for end in np.nanpercentile(values, ends)]
-        for name, values in every.items()
+        for name, values in resampled(logits, ranks, y, errors, positive, seed).items()
         if not np.isnan(values).all()
     }
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import copy
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from protgnn.data.schema import Schema
 from protgnn.errors import ProtGNNError
+from protgnn.featurizers.batch_units import BatchUnits
 from protgnn.featurizers.part_rule import PartRule
 from protgnn.io.seeding import seed_for
 from protgnn.model.classifier import GraphClassifier, PlainGNN, ProtGNN, ProtGNNPlus
+from protgnn.model.composition import Composition
 from protgnn.model.encoders import Encoder
 from protgnn.model.mined import MinedHead, ProtGNNMined
 from protgnn.model.prototype_layer import PrototypeHead
 from protgnn.model.pyg_encoder import PyGEncoder, pyg_encoder
-from protgnn.model.readout import readout_width
+from protgnn.model.readout import Pooling, readout_width
 from protgnn.model.sampler import Sampler
 from protgnn.training.recipe import Recipe, evidence_options, is_mined
+
+Model = TypeVar("Model", bound=GraphClassifier)
 
 
 def build(
@@ -34,19 +39,31 @@ def build(
         encoder = _encoder(recipe, schema, module)
         width = readout_width(recipe.readout, encoder.width_out)
         if recipe.head == "plain":
-            return PlainGNN(encoder, recipe.readout, nn.Linear(width, schema.num_classes))
+            return _reading(PlainGNN(encoder, recipe.readout, nn.Linear(width, schema.num_classes)), schema)
         if classes is None:
             classes = torch.arange(schema.num_classes).repeat_interleave(recipe.prototypes)
         if is_mined(recipe):
-            guide = PlainGNN(_encoder(recipe, schema, module), recipe.readout, nn.Linear(width, schema.num_classes))
+            whole = _encoder(recipe, schema, module)
+            guide = _reading(PlainGNN(whole, recipe.readout, nn.Linear(width, schema.num_classes)), schema)
             mined = MinedHead(width, classes, schema.num_classes)
             rule = PartRule.of(schema)
-            return ProtGNNMined(encoder, recipe.readout, mined, guide, rule, recipe.evidence_edges, recipe.layers)
+            made_of = Composition(len(schema.node_features), schema.num_classes) if recipe.composition else None
+            budget, layers = recipe.evidence_edges, recipe.layers
+            both = ProtGNNMined(encoder, recipe.readout, mined, guide, rule, budget, layers, made_of)
+            return _reading(both, schema)
         head = PrototypeHead(width, classes, schema.num_classes, recipe.epsilon)
         if not recipe.plus:
-            return ProtGNN(encoder, recipe.readout, head)
+            return _reading(ProtGNN(encoder, recipe.readout, head), schema)
         sampler = Sampler(encoder.width_out, prototype_width=width)
-        return ProtGNNPlus(encoder, recipe.readout, head, sampler, evidence_options(recipe))
+        units = BatchUnits.of(schema) if recipe.whole_parts else None
+        return _reading(ProtGNNPlus(encoder, recipe.readout, head, sampler, evidence_options(recipe), units), schema)
+
+
+def _reading(model: Model, schema: Schema) -> Model:
+    """The model with what its readout needs to know of the data."""
+    if model.readout == "full":
+        model.pooling = Pooling(model.encoder.width_out, len(schema.node_features))
+    return model
 
 
 def _encoder(recipe: Recipe, schema: Schema, module: nn.Module | None) -> Encoder | PyGEncoder:

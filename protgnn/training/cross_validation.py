@@ -17,7 +17,9 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from protgnn.errors import ProtGNNError
 from protgnn.io.atomic_files import write_json
+from protgnn.io.torchrun import launched_rank
 from protgnn.training.checkpoint import OnEpoch
 from protgnn.training.folder_checks import FOLDS_FILE, fold_folder, refuse_other_folds
 from protgnn.training.resolve import resolve
@@ -63,6 +65,8 @@ def train_folds(
     Raises:
         ProtGNNError: The folder holds something else, or folds of another recipe, data or split.
     """
+    if launched_rank()[1] > 1:
+        raise ProtGNNError("Folds are trained one after another by one process: start it without torchrun")
     refuse_other_folds(folder, len(folds), resume, overwrite)
     for number, fold in enumerate(folds, 1):
         own, train = fold_folder(folder, number), fold.parts.train

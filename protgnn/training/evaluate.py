@@ -28,11 +28,13 @@ LARGEST_LOGIT = 1e30
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a model makes of G graphs, found in one pass: ``logits [G, C]``, the similarities ``similar [G, K]`` to its
-    prototypes if it has any, and if asked for how faithful its evidence is."""
+    prototypes if it has any, if asked for how faithful its evidence is, and the part of the logits that no prototype
+    adds, ``base [G, C]``, where there is one."""
 
     logits: Tensor
     similar: Tensor | None = None
     evidence: dict[str, float] = field(default_factory=dict)
+    base: Tensor | None = None
 
 
 def graphs_at_once(model: GraphClassifier, graphs: Instances) -> int:
@@ -105,7 +107,8 @@ def _assess(model: GraphClassifier, graphs: Instances, check_evidence: bool) -> 
         return _assess_evidence(model, graphs)
     similar = similarities(model, graphs)
     figures = mined_faithfulness(model, graphs) if check_evidence and isinstance(model, ProtGNNMined) else {}
-    return Outcome(model.head.logits_of(similar), similar, figures)
+    base = torch.cat([model.base(batch) for batch in evaluation_batches(model, graphs)])
+    return Outcome(model.head.logits_of(similar) + base, similar, figures, base)
 
 
 @torch.no_grad()
@@ -194,7 +197,8 @@ def faithfulness(model: ProtGNN, outcome: Outcome, subgraphs: GraphSet) -> dict[
     head, similar, logits = model.eval().head, outcome.similar, outcome.logits
     alone = torch.cat([model.embed_parts(subgraphs[number].batch()) for number in range(len(subgraphs))])
     summed = torch.stack([(similar * weight).sum(1) for weight in head.last.weight], 1)  # contributions, [G, C]
-    summed = summed + head.logits_of(torch.zeros_like(similar[:1]))  # and the base, where there is one
+    if outcome.base is not None:
+        summed = summed + outcome.base
     other = head.classes[None] != logits.argmax(1)[:, None]
     nearest = similar.masked_fill(other, -torch.inf).max(1).values[~other.all(1)]
     return {

@@ -22,9 +22,12 @@ from torch import Tensor
 from protgnn.data.batch import Batch
 from protgnn.data.parts import PartSet
 from protgnn.io.seeding import generator_for, seed_for
-from protgnn.model.mined import ALIKE, ProtGNNMined, find_places
+from protgnn.model.composition import amounts
+from protgnn.model.mined import ALIKE, ProtGNNMined
+from protgnn.model.places import find_places
 from protgnn.training.ema import WeightAverage
-from protgnn.training.mining import L2, fit_weights, mine
+from protgnn.training.fit_composition import fit_composition
+from protgnn.training.mining import L2, fit_weights, graph_weights, mine, recurring_looks
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import learning_epochs, settled, steps_per_epoch
@@ -36,6 +39,9 @@ STEPS_PER_ROUND = 500
 NEAREST = 3
 """Parts of a graph that look most like each prototype; they are what a step encodes."""
 SETTLING, SETTLED_AT_ONCE = 30, 500
+WORTH, ENOUGH, FOLDS = 0.01, 0.95, 5
+"""The composition must add so much to the accuracy on training graphs left out, and parts alone must be below so much
+of it; else parts explain alone."""
 IDLE = 0.05
 """A prototype that never adds so much to the logit of its class is idle."""
 
@@ -50,12 +56,16 @@ def train_mined(session: Session[ProtGNNMined]) -> None:
     state, model = session.state, session.model
     if state.stage == "learn":
         learn_guide(session)
-    parts = model.candidates(session.train.ego_graphs().batch())
+    graphs = session.train.ego_graphs().batch()
+    parts = model.candidates(graphs)
+    if state.stage == "learn":
+        settle_norms(session, parts)
+    offset = learn_composition(session, graphs, parts)
     for name in ROUNDS:
         if state.stage in ("learn", *ROUNDS[: ROUNDS.index(name)]):
-            begin_round(session, parts, name)
+            begin_round(session, parts, name, offset)
         if state.stage == name:
-            learn_on_parts(session, parts)
+            learn_on_parts(session, parts, offset)
             session.restore_best()
     drop_idle(session, parts)
     # On the CPU, where the model is used: another device may round otherwise.
@@ -73,6 +83,57 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
     if model.pooling is not None and model.guide.pooling is not None:
         model.pooling.load_state_dict(model.guide.pooling.state_dict())
     model.begin_anchored_stage()
+
+
+@torch.no_grad()
+def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: PartSet) -> Tensor:
+    """Fit the composition, and take it if parts alone do not do: ``WORTH``, ``ENOUGH``.
+
+    It is fitted to the data alone, so training that is resumed finds the same.
+
+    Returns:
+        What it adds to training graphs as if they were new, ``[G, C]``, for prototypes to mend.
+    """
+    model, y, state = session.model, session.train.y, session.state
+    assert y is not None
+    none = torch.zeros(len(y), len(model.head.base))
+    if model.composition is None or (state.stage != "learn" and not bool(model.composition.steps.any())):
+        return none
+    weight = graph_weights(y, session.criterion.class_weight)
+    seed = seed_for(session.recipe.seed, "composition")
+    amount = amounts(graphs.to("cpu")).numpy()
+    fitted = fit_composition(amount, recurring_looks(parts), y.numpy(), weight, none.shape[1], seed)
+    offset = torch.from_numpy(fitted.held_out).float()
+    if state.stage == "learn":
+        alone, helped = (_left_out_accuracy(session, parts, given) for given in (none, offset))
+        if alone >= ENOUGH or helped <= alone + WORTH:
+            return none
+    for one in {model, session.exported}:
+        assert one.composition is not None
+        one.composition.thresholds.copy_(torch.from_numpy(fitted.thresholds))
+        one.composition.steps.copy_(torch.from_numpy(fitted.steps))
+    return offset
+
+
+def _left_out_accuracy(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> float:
+    """How many training graphs are classified correctly by mined prototypes whose weights were fitted to others."""
+    model, y, weight_of = session.model, session.train.y, session.criterion.class_weight
+    assert y is not None
+    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of, offset)
+    place_prototypes(model, session.train, mined.as_sources())
+    values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
+    generator = generator_for(session.recipe.seed, "composition folds")
+    fold = torch.randperm(len(y), generator=generator) % FOLDS
+    own = torch.nn.functional.one_hot(mined.classes, offset.shape[1]).float()
+    right = 0
+    for number in range(FOLDS):
+        kept, left = fold != number, fold == number
+        start = torch.full((values.shape[1],), 0.1), torch.zeros(offset.shape[1])
+        weight, base = fit_weights(
+            values[kept], y[kept], mined.classes, *start, class_weight=weight_of, offset=offset[kept]
+        )
+        right += int(((values[left] * weight) @ own + base + offset[left]).argmax(1).eq(y[left]).sum())
+    return right / len(y)
 
 
 @torch.no_grad()
@@ -105,20 +166,18 @@ class GuideLoss(WholeGraphLoss):
         return self.session.criterion.loss(logits.float(), y), logits
 
 
-def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str) -> None:
+def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str, offset: Tensor) -> None:
     """Mine prototypes and give them weights; the average begins anew, as there are others to average."""
     model, state, y = session.model, session.state, session.train.y
     assert y is not None
     settle_norms(session, parts)
     weight_of = session.criterion.class_weight
-    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of)
-    sources = [
-        {**source, "counts": bool(counts)} for source, counts in zip(mined.sources, mined.counts.tolist(), strict=True)
-    ]
+    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of, offset)
+    sources = mined.as_sources()
     place_prototypes(model, session.train, sources)
     found = model.compare(parts, model.embed_all(parts.graphs).detach().cpu(), model.unlike(parts))
     weight, base = torch.full((len(mined.rows),), 0.1), torch.zeros(len(model.head.base))
-    weight, base = fit_weights(found.value.detach(), y, mined.classes, weight, base, 300, weight_of)
+    weight, base = fit_weights(found.value.detach(), y, mined.classes, weight, base, 300, weight_of, offset)
     with torch.no_grad():
         model.head.last.weight.copy_(model.head.own_class_weights(weight.to(model.head.base.device)))
         model.head.base.copy_(base)
@@ -127,6 +186,7 @@ def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str) -> No
         session.exported = session.average.model
     state.sources = sources
     state.begin(name)
+    session.keep_if_best(session.validate())  # learning on may only overfit
 
 
 def place_prototypes(model: ProtGNNMined, train: Any, sources: list[dict[str, Any]]) -> None:
@@ -151,13 +211,13 @@ def settle_norms(session: Session[ProtGNNMined], parts: PartSet) -> None:
     model.eval()
 
 
-def learn_on_parts(session: Session[ProtGNNMined], parts: PartSet) -> None:
+def learn_on_parts(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> None:
     """The epochs of a round that are left."""
     near, subgraphs = nearest_looks(session.model, parts), cut_subgraphs(session.train, session.state.sources).batch()
     subgraphs = subgraphs.to(session.device)
     epochs = mined_epochs(session.recipe, len(session.train))
     for _ in session.epochs(epochs, settled(session.recipe.ending_window), session.recipe.evidence_lr):
-        found = _epoch(session, parts, near, subgraphs)
+        found = _epoch(session, parts, near, subgraphs, offset)
         for model in {session.model, session.exported}:
             _embed_prototypes(model, subgraphs)
         session.end_epoch(*found)
@@ -187,7 +247,9 @@ def nearest_looks(model: ProtGNNMined, parts: PartSet) -> list[Tensor]:
     return found
 
 
-def _epoch(session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], subgraphs: Batch) -> tuple[float, float]:
+def _epoch(
+    session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], subgraphs: Batch, offset: Tensor
+) -> tuple[float, float]:
     """One pass over the training graphs on evidence; mean loss and accuracy on the way."""
     model, head, recipe, epoch = session.model, session.model.head, session.recipe, session.state.epoch
     assert session.train.y is not None
@@ -208,6 +270,7 @@ def _epoch(session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], s
         similar = head.similarity(distance)[place].cpu()
         places = find_places(similar, (unlike <= ALIKE)[distinct[rows]], some)
         logits = head.logits_of(places.values(similar, head.counts.cpu()).to(h.device))
+        logits = logits + head.base + offset[chosen].to(h.device)
         y = session.train.y[chosen].to(h.device)
         session.optimizer.zero_grad(set_to_none=True)
         loss = session.criterion.loss(logits, y) + L2 * head.last.weight.square().sum()

@@ -64,9 +64,23 @@ class Mined:
     counts: Tensor
     sources: list[dict[str, Any]]
 
+    def as_sources(self) -> list[dict[str, Any]]:
+        """Where each prototype stands, and whether it counts places, as a stored state says it."""
+        return [
+            {**source, "counts": bool(counts)}
+            for source, counts in zip(self.sources, self.counts.tolist(), strict=True)
+        ]
+
 
 @torch.no_grad()
-def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int, class_weight: Tensor | None = None) -> Mined:
+def mine(
+    model: ProtGNNMined,
+    parts: PartSet,
+    y: Tensor,
+    per_class: int,
+    class_weight: Tensor | None = None,
+    offset: Tensor | None = None,
+) -> Mined:
     """Choose prototypes among the parts of the training graphs, with the encoder as it is.
 
     Args:
@@ -75,6 +89,7 @@ def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int, class_w
         y: Their classes ``[G]``.
         per_class: Prototypes of a class at the most.
         class_weight: How much a graph of each class counts, ``[C]``; all the same without.
+        offset: Logits that the graphs have already, ``[G, C]``.
     """
     head, labels = model.eval().head, y.numpy()
     candidates = shortlist(parts, labels)
@@ -94,12 +109,26 @@ def mine(model: ProtGNNMined, parts: PartSet, y: Tensor, per_class: int, class_w
         np.tile(parts.look_key[candidates], 2),
         _larger(parts, candidates),
     )
-    chosen = select(pool, labels, len(head.base), per_class, class_weight)
+    chosen = select(pool, labels, len(head.base), per_class, class_weight, offset)
     chosen.sort(key=lambda pair: pair[1])
     rows = np.array([candidates[column % len(candidates)] for column, _ in chosen])
     classes = [label for _, label in chosen]
     counts = torch.tensor([column >= len(candidates) for column, _ in chosen])
     return Mined(rows, torch.tensor(classes), counts, _sources(parts, rows, classes, labels))
+
+
+def recurring_looks(parts: PartSet) -> np.ndarray:
+    """Whether each graph has each look that recurs, 0 or 1, ``[G, R]``."""
+    _, look = np.unique(parts.look_key, return_inverse=True)
+    table = _occurrences(parts, look[parts.distinct], int(look.max()) + 1)
+    found: np.ndarray = np.minimum(table[:, _enough(table)].toarray(), 1.0)
+    return found
+
+
+def _enough(table: csr_array) -> np.ndarray:
+    """The columns that enough graphs have."""
+    support = np.asarray((table > 0).sum(0)).ravel()
+    return np.flatnonzero(support >= min(max(3, LEAST_SUPPORT * table.shape[0]), support.max()))
 
 
 def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
@@ -117,8 +146,7 @@ def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
     size = parts.nodes[parts.first]
     chosen: set[int] = set()
     for table, stands_for in ((by_look, usual), (full, np.arange(full.shape[1]))):
-        support = np.asarray((table > 0).sum(0)).ravel()
-        enough = np.flatnonzero(support >= min(max(3, LEAST_SUPPORT * parts.num_graphs), support.max()))
+        enough = _enough(table)
         counted = table[:, enough].toarray()
         for values in (np.minimum(counted, 1), np.minimum(counted, 8)):
             spread = values.std(0) + 1e-2
@@ -154,11 +182,17 @@ class CandidatePool:
 
 
 def select(
-    pool: CandidatePool, y: np.ndarray, num_classes: int, per_class: int, class_weight: Tensor | None = None
+    pool: CandidatePool,
+    y: np.ndarray,
+    num_classes: int,
+    per_class: int,
+    class_weight: Tensor | None = None,
+    offset: Tensor | None = None,
 ) -> list[tuple[int, int]]:
-    """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
+    """Greedy forward selection of (column, class) for graphs of the classes ``y [G]`` that have the logits ``offset
+    [G, C]`` already; no class has one look twice."""
     values, size = pool.values, pool.size
-    counts_for = _graph_weights(torch.from_numpy(y), class_weight)
+    counts_for = graph_weights(torch.from_numpy(y), class_weight)
     targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
     centred = values - values.mean(0)
     length = np.sqrt((centred**2).sum(0)) + 1e-6
@@ -167,7 +201,8 @@ def select(
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
     passed: list[tuple[int, int]] = []
-    logits = base.expand(len(y), -1)
+    offset = torch.zeros(len(y), num_classes) if offset is None else offset
+    logits = base + offset
     before = _log_loss(logits, targets, counts_for)
     while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
         residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy() * counts_for[:, None]
@@ -191,8 +226,8 @@ def select(
         classes = torch.tensor([own for _, own in tried])
         kept = columns[:, [one for one, _ in tried]]
         start = torch.cat([weight, torch.zeros(1)])
-        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
-        found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
+        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight, offset=offset)
+        found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1] + offset
         now = _log_loss(found, targets, counts_for)
         if not silent and before - now < LEAST_GAIN:
             passed.append((column, label))
@@ -213,17 +248,20 @@ def fit_weights(
     base: Tensor,
     steps: int = FIT_STEPS,
     class_weight: Tensor | None = None,
+    offset: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Weights ``[K]``, not negative and in the own class alone, and bases ``[C]`` of a logistic model on values
-    ``[G, K]``, by L-BFGS from where they are; a graph counts as much as the weight of its class ``[C]``. Weights, not
-    what they come to, are kept small: a part that few graphs have must not decide alone."""
-    counts_for = _graph_weights(y, class_weight)
+    ``[G, K]`` added to the logits ``offset [G, C]``, by L-BFGS from where they are; a graph counts as much as the
+    weight of its class ``[C]``. Weights, not what they come to, are kept small: a part that few graphs have must not
+    decide alone."""
+    counts_for = graph_weights(y, class_weight)
     scale = values.double().numpy().std(0) + 1e-3
     scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
+    given = 0.0 if offset is None else offset.double().numpy()
     truth, kept, cost = np.eye(len(base))[y.numpy()], values.shape[1], L2 / scale**2
 
     def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        logits = (scaled * theta[:kept]) @ own + theta[kept:]
+        logits = (scaled * theta[:kept]) @ own + theta[kept:] + given
         logits -= logits.max(1, keepdims=True)
         share = np.exp(logits)
         share /= share.sum(1, keepdims=True)
@@ -238,7 +276,7 @@ def fit_weights(
     return torch.from_numpy(theta[:kept] / scale).float(), torch.from_numpy(theta[kept:]).float()
 
 
-def _graph_weights(y: Tensor, class_weight: Tensor | None) -> np.ndarray:
+def graph_weights(y: Tensor, class_weight: Tensor | None) -> np.ndarray:
     """How much each graph counts, ``[G]``."""
     return np.ones(len(y)) if class_weight is None else class_weight.double()[y].numpy()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from protgnn.model.classifier import ProtGNN
 from protgnn.training.evaluate import similarities
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 
+ROUNDING = 1e-4
+"""Similarities closer than that are equal."""
+
 
 @dataclass(frozen=True)
 class PrototypeCard:
@@ -21,7 +25,8 @@ class PrototypeCard:
 
     ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of
     a molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training
-    graphs it is nearest to.
+    graphs it is nearest to. ``scale`` are the similarities of the training graphs to it at 0, 1, …, 100 per cent, from
+    the lowest to the highest; old runs have none.
     """
 
     label: int
@@ -30,6 +35,11 @@ class PrototypeCard:
     nodes: list[int]
     weight: float
     support: int
+    scale: list[float] | None = None
+
+    def percentile(self, similarity: float) -> int | None:
+        """How many in a hundred training graphs are less similar to the prototype, 0 to 100; 100 where all are."""
+        return None if self.scale is None else max(bisect_left(self.scale, similarity - ROUNDING) - 1, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,5 +67,12 @@ def describe_prototypes(
         label, graph = int(head.classes[number]), source["graph"]
         name = None if names is None else names[number]
         weight = float(weights[label, number])
-        cards.append(PrototypeCard(label, graph, name, list(source["nodes"]), weight, int(support[number])))
+        scale = scale_of(similar[:, number])
+        cards.append(PrototypeCard(label, graph, name, list(source["nodes"]), weight, int(support[number]), scale))
     return Prototypes(tuple(cards), cut_subgraphs(train, sources))
+
+
+def scale_of(similar: Tensor) -> list[float]:
+    """The 101 similarities at 0, 1, …, 100 per cent of those of the training graphs, ``[G] → [101]``, ascending."""
+    steps = torch.linspace(0, len(similar) - 1, 101).ceil().long()
+    return [round(value, 4) for value in similar.sort().values[steps].tolist()]

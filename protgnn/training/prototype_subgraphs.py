@@ -13,6 +13,7 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.data.subgraph import cut
 from protgnn.errors import DataError
+from protgnn.featurizers.batch_units import BatchUnits
 from protgnn.io.seeding import generator_for
 from protgnn.model.classifier import ProtGNN
 from protgnn.search.projection import project
@@ -54,7 +55,8 @@ def start_on_graphs(model: ProtGNN, train: Instances, recipe: Recipe) -> None:
 
 @torch.no_grad()
 def nearest_subgraphs(session: Session[ProtGNN], candidates: int) -> list[dict[str, Any]]:
-    """Eq. 7 by MCTS: for every prototype the nearest subgraph of a training graph of its class."""
+    """Eq. 7 by MCTS: for every prototype the nearest subgraph of a training graph of its class, whole if asked to;
+    ranks share this."""
     model, head = session.exported.eval(), session.exported.head
     found = project(
         session.train,
@@ -63,6 +65,8 @@ def nearest_subgraphs(session: Session[ProtGNN], candidates: int) -> list[dict[s
         lambda batch: model.embed(batch.to(session.device)).cpu(),
         search_settings(session.recipe),
         candidates=candidates or None,
+        units=BatchUnits.of(session.train.schema) if session.recipe.whole_parts else None,
+        ranks=session.ranks,
     )
     return [asdict(source) for source in found.sources]
 
@@ -70,6 +74,7 @@ def nearest_subgraphs(session: Session[ProtGNN], candidates: int) -> list[dict[s
 @torch.no_grad()
 def set_prototypes(session: Session[ProtGNN], subgraphs: Batch) -> None:
     """Set every prototype to the embedding of its subgraph, for the exported and for the learning model."""
-    for model in {session.model, session.exported}:
+    for model in dict.fromkeys((session.model, session.exported)):  # in an order that all ranks share
         embed = model.eval().embed_parts if session.anchored else model.eval().embed
         model.head.vectors.copy_(embed(subgraphs))
+        session.ranks.average([model.head.vectors], float(session.ranks.first))

@@ -63,15 +63,21 @@ class Recipe(BaseModel):
     norm: NormName = knob("batch", "normalisation after each layer: batch, layer or none")
     dropout: float = knob(0.0, "dropout between layers", ge=0, lt=1)
     readout: ReadoutName = knob(
-        "all",
-        "how node embeddings become one: sum, mean, max, or all three side by side through two layers; of nodes of a "
-        "network it is target, of pairs pair_product or pair_concat",
+        "full",
+        "how node embeddings become one: sum, mean, max, all three side by side through two layers (all), or the same "
+        "of embeddings and node features (full); of nodes of a network it is target, of pairs pair_product or "
+        "pair_concat",
         paper="max",
     )
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
     prototypes: int = knob(5, "prototypes per class m", paper=5, ge=1, le=1000)
     prototypes_start: Literal["graphs", "random"] = knob(
         "graphs", "where prototypes start: on the embeddings of random training graphs, or anywhere", paper="random"
+    )
+    whole_parts: bool = knob(
+        True,
+        "prototypes and evidence never cut a ring or a functional group of a molecule, nor words that belong together",
+        paper=False,
     )
     epsilon: float = knob(1e-4, "ε of the similarity log((d + 1) / (d + ε)), Eq. 2", paper=1e-4, gt=0, lt=1)
 
@@ -103,10 +109,16 @@ class Recipe(BaseModel):
         "auto",
         "sampled: learned prototypes are projected, and a sampler finds evidence (the paper); mined: prototypes are "
         "parts that recur and tell classes apart, and evidence is whole, small and looks like them (graphs only); "
-        "auto: mined for graphs, sampled for nodes and links of a network",
+        "auto: mined for graphs, sampled for sentences and for nodes and links of a network",
         paper="sampled",
     )
     mined_prototypes: int = knob(20, "mined prototypes of a class at the most", ge=1, le=100)
+    composition: bool = knob(
+        True,
+        "whether what a graph is made of (its size, and how much of each node feature it has) may count beside mined "
+        "prototypes; it is shown apart from the evidence",
+        paper=False,
+    )
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)
     evidence_beside: int = knob(
         10, "candidates in each graph that are offered beside the sampler's proposals", paper=0, ge=0
@@ -201,6 +213,7 @@ class Recipe(BaseModel):
     seed: int = knob(0, "the one seed: split, initial weights, shuffling, dropout, search", ge=0, lt=2**31)
     accelerator: Literal["cpu", "cuda", "auto"] = knob("cpu", "where to compute; auto: CUDA where it is there")
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = knob("32-true", "floating-point precision")
+    compile: bool = knob(False, "torch.compile the encoder for training steps; the first ones take minutes")
 
     @field_validator(*AUTO_BEFORE, mode="before")
     @classmethod
@@ -249,7 +262,7 @@ class Recipe(BaseModel):
 RECIPES = ("default", "paper")
 RETIRED = {"anchored_window"}
 """Keys that older runs were trained with and that say nothing about their weights."""
-DEFAULTS_BEFORE = {"evidence": "sampled"}
+DEFAULTS_BEFORE: dict[str, Any] = {"evidence": "sampled", "whole_parts": False, "composition": False}
 """What a run was trained with if it does not say so: it is older than the key."""
 
 

@@ -156,10 +156,11 @@ def noun(recipe: Recipe, schema: Schema) -> str:
 
 
 def _evidence(recipe: Recipe, train: Instances) -> str:
-    """What kind of evidence: auto is mined for graphs, sampled for what has targets in a network."""
+    """What kind of evidence: auto is mined for graphs, sampled for what has targets in a network and for sentences,
+    whose words mean alike without looking alike."""
     if recipe.evidence != "auto":
         return recipe.evidence
-    return "sampled" if train.num_targets else "mined"
+    return "sampled" if train.num_targets or train.schema.kind == "sentence" else "mined"
 
 
 def _readout(recipe: Recipe, instances: Instances) -> str:

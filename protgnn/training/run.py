@@ -44,6 +44,7 @@ from protgnn.model.classifier import GraphClassifier
 from protgnn.model.mined import ProtGNNMined
 from protgnn.model.readout import targets_read
 from protgnn.training.build import build
+from protgnn.training.edits import Edits
 from protgnn.training.folder_checks import RUN_FILE, require_run
 from protgnn.training.prototype_cards import PrototypeCard, Prototypes
 from protgnn.training.recipe import DEFAULTS_BEFORE, RETIRED, Recipe, make_recipe
@@ -92,12 +93,15 @@ class Run:
     """The columns of node features that were anything but zero in the training part."""
     vocabulary: frozenset[str] | None = None
     """The words of the training part, where it is sentences."""
+    edits: Edits | None = None
+    """What was done to the prototypes by hand."""
 
     def to_json(self) -> dict[str, Any]:
         parts = None
         if self.split is not None:
             parts = {name: getattr(self.split, name).tolist() for name in ("train", "valid", "test")}
-        return {
+        edits = {} if self.edits is None else {"edits": self.edits.model_dump()}
+        return edits | {
             "schema_version": RUN_VERSION,
             "protgnn_version": VERSION,
             "finished": self.finished,
@@ -130,6 +134,7 @@ class Run:
             labels=content.labels,
             seen=content.seen,
             vocabulary=None if content.vocabulary is None else frozenset(content.vocabulary.split(" ")),
+            edits=content.edits,
         )
 
 

@@ -18,6 +18,7 @@ from protgnn.data.labels import MAX_CLASSES
 from protgnn.data.schema import Kind, Schema
 from protgnn.errors import RunError
 from protgnn.io.limits import over_limit
+from protgnn.training.edits import Edits
 
 MODEL_FILE, PROTOTYPE_FILE, LOG_FILE = "model.safetensors", "prototypes.safetensors", "log.csv"
 RUN_VERSION, OLDEST_VERSION = 2, 1
@@ -88,11 +89,14 @@ class CardFile(_Part):
     nodes: Annotated[list[Number], Field(min_length=1)]
     weight: FiniteFloat
     support: Number
+    scale: Annotated[list[FiniteFloat], Field(min_length=101, max_length=101)] | None = None
 
     @model_validator(mode="after")
-    def _different_nodes(self) -> CardFile:
+    def _consistent(self) -> CardFile:
         if len(set(self.nodes)) != len(self.nodes):
             raise ValueError("a node is listed twice")
+        if self.scale is not None and sorted(self.scale) != self.scale:
+            raise ValueError("the scale of similarities does not ascend")
         return self
 
 
@@ -178,6 +182,7 @@ class RunFile(_Part):
     labels: list[str | int | float | bool] | None
     seen: list[Number] | None = None
     vocabulary: str | None = None
+    edits: Edits | None = None
     files: dict[FileName, Checksum]
 
     @model_validator(mode="after")
@@ -194,6 +199,8 @@ class RunFile(_Part):
             unknown = set() if part is None else set(part.per_class) - set(self.data_schema.class_names)
             if unknown:
                 raise ValueError(f"scores of the class {min(unknown)[:40]!r}, which is not in the schema")
+        if self.edits is not None:
+            self.edits.check(len(self.prototypes or ()), classes)
         stored = [name.partition(".")[0] for name in self.files]
         if len(set(stored)) != len(stored):
             raise ValueError("two files of one kind")
@@ -260,6 +267,8 @@ def checked_subgraphs(tensors: dict[str, Tensor], cards: list[CardFile], schema:
             rows = len(x) if per_node else len(cards)
             _expect(tensors[name].shape == (rows,) and _whole_numbers(tensors[name]), name)
             _expect(not per_node or bool((tensors[name] >= 0).all()), name)
+    bound = tensors.get("bound")
+    _expect(bound is None or (bound.dtype == torch.bool and bound.shape == edge_index.shape[1:]), "bound")
     targets = tensors.get("targets")
     if targets is not None:
         _expect(targets.dtype == torch.int64 and targets.dim() == 2 and targets.shape[0] == len(cards), "targets")
@@ -270,7 +279,7 @@ def checked_subgraphs(tensors: dict[str, Tensor], cards: list[CardFile], schema:
 
 _SUBGRAPH_TENSORS = {
     *("x", "edge_index", "node_ptr", "edge_ptr", "edge_attr", "y", "targets"),
-    *("node_mask", "lines", "missing_degree", "n_id"),
+    *("node_mask", "lines", "missing_degree", "n_id", "bound"),
 }
 
 

@@ -126,9 +126,10 @@ def report_path(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Begun:
-    """Training that is about to begin or to go on: the folder that it works in, and the state to go on from."""
+    """Training that is about to begin or to go on: the folder that it works in, none where another process writes it,
+    and the state to go on from."""
 
-    folder: Path
+    folder: Path | None
     state: TrainingState | None = None
 
 

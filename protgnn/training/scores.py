@@ -60,7 +60,9 @@ def score(
             "n": int(own.sum()),
             "recall": float(correct[own].double().mean()) if bool(own.any()) else None,
             "precision": float(correct[said].double().mean()) if bool(said.any()) else None,
-            "average_precision": float(average_precision_score(own.numpy(), ranks[:, number])) if defined else None,
+            "average_precision": min(float(average_precision_score(own.numpy(), ranks[:, number])), 1.0)
+            if defined
+            else None,
         }
     precisions = [one["average_precision"] for one in per_class.values()]
     if positive is not None:

@@ -13,9 +13,10 @@ from torch import Tensor
 from protgnn.data.batch import Batch
 from protgnn.data.network.instances import Instances
 from protgnn.errors import ProtGNNError
+from protgnn.io.ranks import ALONE, Ranks
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.checkpoint import OnEpoch, Recorder, TrainingState, copy_of, restore_optimizer
-from protgnn.training.device import make_fabric
+from protgnn.training.device import compile_encoder, make_fabric
 from protgnn.training.ema import WeightAverage
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe
@@ -29,6 +30,7 @@ class Session(Generic[Model]):
     """A model and everything that changes with it from one epoch to the next.
 
     ``model`` learns; ``exported``, its running average if the recipe asks for one, is what is validated and kept.
+    With several ``ranks`` each process has a session of its own, and all hold the same weights after every step.
     """
 
     def __init__(
@@ -40,9 +42,11 @@ class Session(Generic[Model]):
         folder: Path | None,
         state: TrainingState,
         on_epoch: OnEpoch | None,
+        ranks: Ranks = ALONE,
     ) -> None:
-        self.model, self.recipe, self.state = model, recipe, state
+        self.model, self.recipe, self.state, self.ranks = model, recipe, state, ranks
         self.train, self.valid, self.criterion = train.without_metadata(), valid, criterion_of(recipe, train)
+        self.valid_share = valid if ranks.alone else valid[ranks.block(len(valid))]  # made once, as it may keep graphs
         self.fabric = make_fabric(recipe, folder, state.epoch)
         self.wrapped = self.fabric.setup_module(model)
         self.wrapped.mark_forward_method("embed")
@@ -52,6 +56,10 @@ class Session(Generic[Model]):
         if self.average is not None and state.average:
             self.exported.load_state_dict(state.average)
             self.average.steps = state.average_steps
+        if recipe.compile:
+            compile_encoder(model)
+        for one in dict.fromkeys((self.model, self.exported)):
+            ranks.average(list(one.state_dict().values()), float(ranks.first))  # begin as the first rank does
         self.recorder = Recorder(self.fabric, folder, on_epoch)
         self.optimizer: Any = None
         self.most, self.window = 0, 1
@@ -86,12 +94,19 @@ class Session(Generic[Model]):
             state.epoch += 1
             yield state.epoch
 
-    def step(self, loss: Tensor) -> None:
-        """One step of the optimiser."""
+    def step(self, loss: Tensor, weight: float | None = None) -> None:
+        """One step of the optimiser; with several ranks along the mean gradient of all, in which this one's counts by
+        its ``weight``, by default as much as any."""
         self.fabric.backward(loss)
+        self.ranks.average_gradients(list(self.model.parameters()), 1 / self.ranks.count if weight is None else weight)
         self.optimizer.step()
         if self.average is not None:
             self.average.update()
+
+    def agree(self) -> None:
+        """Let all ranks hold the same: norms have counted the graphs of each, and processors may round otherwise."""
+        for model in dict.fromkeys((self.model, self.exported)):
+            self.ranks.average(list(model.state_dict().values()))
 
     def end_epoch(self, loss: float, accuracy: float) -> None:
         """Validate, keep the state if it is the best of its stage, and put the epoch on record."""
@@ -111,7 +126,12 @@ class Session(Generic[Model]):
     def validate(self) -> Quality:
         """How good the exported model is on the validation graphs; on whole graphs until prototypes are anchored."""
         assert self.valid.y is not None
-        logits = predict_logits(self.exported, self.valid, self.device, whole=not self.anchored)
+        classes = torch.zeros(0, len(self.valid.schema.class_names))
+        logits = self.ranks.rows(
+            len(self.valid),
+            lambda _: predict_logits(self.exported, self.valid_share, self.device, whole=not self.anchored),
+            classes,
+        )
         return self.criterion.quality(logits, self.valid.y)
 
     def keep_if_best(self, found: Quality) -> None:

@@ -46,22 +46,26 @@ class StepLoss(Protocol):
 
 
 def train_epoch(session: Session[Any], loss: StepLoss) -> tuple[float, float]:
-    """One pass over the training graphs; mean loss and accuracy on the way."""
-    recipe, epoch, train = session.recipe, session.state.epoch, session.train
+    """One pass over the training graphs, of every batch this rank's share; mean loss and accuracy on the way."""
+    recipe, epoch, train, ranks = session.recipe, session.state.epoch, session.train, session.ranks
     session.wrapped.train()
-    torch.manual_seed(seed_for(recipe.seed, "dropout", epoch))
+    torch.manual_seed(seed_for(recipe.seed, ranks.stream("dropout"), epoch))
     order = torch.randperm(len(train), generator=generator_for(recipe.seed, "shuffle", epoch))
-    size, rng = settled(recipe.batch_size), generator_for(recipe.seed, "neighbours", epoch)
+    size, rng = settled(recipe.batch_size), generator_for(recipe.seed, ranks.stream("neighbours"), epoch)
     loss.begin_epoch(order[:size])
     total = correct = torch.zeros(())
-    for step, batch in enumerate(train.shuffled(order, size, rng, loss.on_evidence)):
+    share = ranks.share(order, size)
+    for step, batch in enumerate(train.shuffled(share.order, share.size, rng, loss.on_evidence)):
         batch = batch.to(session.device)
         assert batch.y is not None
         session.optimizer.zero_grad(set_to_none=True)
         value, logits = loss(step, batch, batch.y)
-        session.step(value)
-        total = total + value.detach().cpu() * batch.num_graphs
-        correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
+        session.step(value, share.weight[step])
+        if share.weight[step]:
+            total = total + value.detach().cpu() * batch.num_graphs
+            correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
+    session.agree()
+    total, correct = ranks.sum(torch.stack([total, correct]))
     mean = float(total) / len(order)
     advice = f"a smaller lr than {recipe.lr}, and features that are no larger than some tens"
     check_finite(mean, f"The loss of epoch {epoch}", advice)
@@ -151,7 +155,8 @@ class EvidenceLoss:
         """Draw this epoch's noise, which does not fade (docs/decisions/0007), and let norms see a whole network."""
         recipe, epoch = self.session.recipe, self.session.state.epoch
         if recipe.exploration:
-            self.exploration = Exploration(recipe.exploration, generator_for(recipe.seed, "exploration", epoch))
+            concern = self.session.ranks.stream("exploration")
+            self.exploration = Exploration(recipe.exploration, generator_for(recipe.seed, concern, epoch))
         if self.session.train.num_targets:  # steps on evidence see only what is near a target
             rng = generator_for(recipe.seed, "whole", epoch)
             with torch.no_grad():

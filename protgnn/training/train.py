@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from protgnn.training.algorithm import fit
 from protgnn.training.build import build
 from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
-from protgnn.training.device import check_device
+from protgnn.training.device import check_device, join_ranks
 from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity
 from protgnn.training.prototype_cards import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
@@ -25,6 +26,7 @@ from protgnn.training.resolve import as_model_input, resolve
 from protgnn.training.run import Run
 from protgnn.training.run_folder import finish, training_in
 from protgnn.training.scores import score
+from protgnn.training.shared_run import begun_by_first
 
 
 @dataclass(frozen=True)
@@ -95,14 +97,22 @@ def train_in(
     resume: bool = False,
     overwrite: bool = False,
 ) -> tuple[GraphClassifier, Run]:
-    """Train into a run directory; killed at any moment, ``resume`` ends with the same weights."""
+    """Train into a run directory; killed at any moment, ``resume`` ends with the same weights.
+
+    Of several processes that ``torchrun`` has started the first writes, and the others follow it.
+    """
     prepared = _prepare(parts, run.recipe, encoder)  # before anything is written
     run = replace(run, recipe=prepared.recipe)
-    with training_in(folder, run, resume, overwrite, lambda stored: resolve(stored, parts.train, encoder)) as begun:
+    ranks = join_ranks(prepared.recipe)
+    ranks.agree("" if run.data is None else run.data.fingerprint, "data")
+    ranks.agree(run.recipe.model_dump_json(), "recipe")
+    settle = partial(resolve, train=parts.train, encoder=encoder)
+    with begun_by_first(ranks, partial(training_in, folder, run, resume, overwrite, settle)) as begun:
         trained = _train(prepared, on_epoch, begun.state, begun.folder)
         done = replace(run, finished=True, scores=trained.scores, prototypes=trained.prototypes)
         done = replace(done, seen=trained.seen, vocabulary=trained.vocabulary)
-        finish(folder, done, trained.model, trained.state)
+        if ranks.first:
+            finish(folder, done, trained.model, trained.state)
     return trained.model, done
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from protgnn.explain.explanation import Reasoning
-from protgnn.viz.dispatch import MarkedPicture, draw_input, draw_prototype
+from protgnn.explain.render_text import noun_of
+from protgnn.viz.dispatch import MarkedPicture, draw_prototype, draw_why
 from protgnn.viz.picture import Picture, Sheet
 from protgnn.viz.svg_text import write
 from protgnn.viz.theme import Theme
@@ -18,11 +19,13 @@ CELL_WIDTH, CELL_HEIGHT = 287.0, 150.0
 
 @dataclass
 class FigureCanvas:
-    """A reasoning, the SVG that is drawn of it so far, and ``y``, how far down that reaches."""
+    """A reasoning, the SVG that is drawn of it so far, and ``y``, how far down that reaches; with ``arcs`` sentences
+    have their dependencies."""
 
     why: Reasoning
     sheet: Sheet
     rows: int
+    arcs: bool = False
     parts: list[str] = field(default_factory=list)
     drawn: dict[int, MarkedPicture] = field(default_factory=dict)
     y: float = 0.0
@@ -39,14 +42,13 @@ class FigureCanvas:
 
     @cached_property
     def input(self) -> Picture | None:
-        graph = self.why.graph
         compared = sorted({node for row in self.why.rows for node in row.evidence or ()})
-        return None if graph is None else draw_input(graph, focus=compared)
+        return draw_why(self.why, compared, self.arcs)
 
     @cached_property
     def what(self) -> str:
-        """A molecule, a sentence or a graph."""
-        return "graph" if self.why.among is None else self.why.among.schema.kind
+        """A molecule, a sentence, a graph, or a node or pair of a network."""
+        return noun_of(self.why)
 
     @property
     def wide(self) -> bool:
@@ -79,7 +81,7 @@ class FigureCanvas:
         if self.why.context.prototypes is None:
             return None
         if number not in self.drawn:
-            self.drawn[number] = draw_prototype(self.why.context, number)
+            self.drawn[number] = draw_prototype(self.why.context, number, self.arcs)
         return self.drawn[number]
 
     def text(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from protgnn.explain.mcts_evidence import SEARCHED
 from protgnn.explain.render_text import difference, warnings
 from protgnn.viz.dispatch import draws_sources
 from protgnn.viz.figure_canvas import INNER, MARGIN, WIDTH, FigureCanvas
-from protgnn.viz.svg_text import shortened, signed, text_width, wrapped
+from protgnn.viz.svg_text import shortened, signed, text_width, with_minus, wrapped
 from protgnn.viz.theme import class_shape
 
 _MOST_CLASSES = 8
@@ -21,9 +22,11 @@ def draw_header(figure: FigureCanvas) -> None:
     figure.text(WIDTH - MARGIN, 42, said, size=15, anchor="end")
     figure.y = 66
     if not figure.wide:  # a sentence is read below
-        for line in wrapped(why.title, INNER, 12, most=2):
-            figure.text(MARGIN, figure.y, line, size=12, muted=True)
-            figure.y += 17
+        cards = why.node_cards(why.target_nodes)
+        for said in [why.title] if cards is None else map(str, cards):
+            for line in wrapped(said, INNER, 12, most=2):
+                figure.text(MARGIN, figure.y, line, size=12, muted=True)
+                figure.y += 17
     if why.truth is not None:
         right = why.truth == why.predicted
         verdict = "right: it is labelled so" if right else f"wrong: it is labelled {why.class_names[why.truth]}"
@@ -45,6 +48,7 @@ def draw_header(figure: FigureCanvas) -> None:
 
 def draw_overview(figure: FigureCanvas) -> None:
     """The input as it is, and the sums that decide."""
+    why = figure.why
     figure.y += 6
     if figure.wide and figure.input is not None:
         height = min(figure.input.height, 220.0) + 34
@@ -56,14 +60,15 @@ def draw_overview(figure: FigureCanvas) -> None:
         return
     left = 400.0 if figure.input is not None else 0.0
     taken = _draw_sums(figure, MARGIN + left + 24 if left else MARGIN, figure.y, INNER - left - (24 if left else 0))
-    height = max(taken, 230.0)
+    height = max(taken, 230.0 if why.target_nodes is None else 330.0)  # a network is wide
+    notes = [] if figure.input is None else wrapped(figure.input.note, left - 24, 11, most=2)
     if figure.input is not None:
         figure.panel(MARGIN, figure.y, left, height)
         figure.text(MARGIN + 12, figure.y + 20, "the input", size=12, muted=True)
-        room = (MARGIN + 12, figure.y + 28, left - 24, height - 40 - (14 if figure.input.note else 0))
+        room = (MARGIN + 12, figure.y + 28, left - 24, height - 40 - (14 * len(notes) if figure.input.note else 0))
         figure.parts.append(figure.sheet.place(figure.input, room, alt=figure.why.title))
-        if figure.input.note:
-            figure.text(MARGIN + 12, figure.y + height - 10, figure.input.note, size=11, muted=True)
+        for number, line in enumerate(reversed(notes)):
+            figure.text(MARGIN + 12, figure.y + height - 10 - 14 * number, line, size=11, muted=True)
     figure.y += height + 12
 
 
@@ -95,7 +100,7 @@ def _draw_sums(figure: FigureCanvas, x: float, y: float, width: float) -> float:
         )
         y += 22
     y += 10
-    for line in wrapped(difference(why), width, 13, most=6):
+    for line in wrapped(with_minus(difference(why)), width, 13, most=6):
         figure.text(x, y + 14, line)
         y += 19
     return y - start + 8
@@ -106,12 +111,18 @@ def draw_legend(figure: FigureCanvas) -> None:
     figure.parts.append(f'<path d="M{MARGIN} {figure.y + 10:.1f}h{INNER}" stroke="{figure.theme.line}"/>')
     figure.y += 28
     compared = "Coloured: the parts that were compared" if figure.with_evidence else "Coloured: the prototype"
+    if SEARCHED in figure.why.notes:
+        compared = "Coloured: the prototype, and the part that is most like it"
     pale = "; pale: the rest of its source" if draws_sources(figure.why.context) else ""
     highest = figure.why.context.highest_similarity
     scale = "" if highest is None else f", up to {highest:.1f} for the same"
+    waves = " A wavy line crosses a bond that was cut." if figure.what == "molecule" else ""
+    base = f" The base of a class is what any {figure.what} has, before anything is found." if figure.why.base else ""
+    if figure.why.composition:
+        base = f" Amounts in words are of the whole {figure.what}, and no part shows them.{base}"
     said = (
-        f"{compared}, in the colour of the prototype's class{pale}. Similarity: 0 for nothing alike{scale}. "
-        "Weight: what similarity 1 adds to the class. A hollow bar takes away."
+        f"{compared}, in the colour of the prototype's class{pale}.{waves} Similarity: 0 for nothing alike{scale}. "
+        f"Weight: what similarity 1 adds to the class. A hollow bar takes away.{base}"
     )
     for line in wrapped(said, INNER, 11):
         figure.text(MARGIN, figure.y, line, size=11, muted=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from protgnn.explain.composition_rows import VISIBLE, base_lines
 from protgnn.explain.describe import count
 from protgnn.explain.explanation import Reasoning, ReasoningRow
-from protgnn.explain.render_text import WITHOUT
+from protgnn.explain.render_text import BASE, likeness
 from protgnn.viz.figure_canvas import CELL_HEIGHT, CELL_WIDTH, INNER, MARGIN, FigureCanvas
 from protgnn.viz.picture import Picture
 from protgnn.viz.svg_text import shortened, signed, wrapped
@@ -15,15 +16,18 @@ _NEGLIGIBLE = 0.02  # rows that add less than this share of the largest are not 
 
 
 def telling_rows(why: Reasoning, label: int, most: int) -> tuple[list[ReasoningRow], list[ReasoningRow]]:
-    """The rows worth a picture for a class, those first that move its logit most, and the rest.
+    """The rows worth a picture for a class, in the order of what they add to the lead that decided, and the rest.
 
-    One of them is a prototype of the class itself, however little it adds: a reader asks what the class looks like.
+    A row that adds 0.00 to the class is no reason. Of those that do one is a prototype of the class itself, however
+    little it adds: a reader asks what the class looks like.
     """
-    ordered = sorted(why.rows, key=lambda row: -abs(row.contribution(label)))
-    least = _NEGLIGIBLE * abs(ordered[0].contribution(label))
-    telling = [row for row in ordered if abs(row.contribution(label)) > least] or ordered[:1]
+    decided = label in (why.predicted, why.runner_up)
+    ordered = sorted(why.rows, key=lambda row: -abs(why.gain(row) if decided else row.contribution(label)))
+    adding = [row for row in ordered if abs(row.contribution(label)) >= VISIBLE]
+    least = _NEGLIGIBLE * max((abs(row.contribution(label)) for row in adding), default=0.0)
+    telling = [row for row in adding if abs(row.contribution(label)) > least]
     shown = telling if len(telling) <= most + 1 else telling[:most]
-    own = [row for row in ordered if row.label == label]
+    own = [row for row in adding if row.label == label]
     if own and own[0] not in shown:
         shown = [*shown[: most - 1], own[0]]
     return shown, [row for row in ordered if row not in shown]
@@ -41,7 +45,8 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
     figure.parts.append(class_shape(label, MARGIN + 8, figure.y - 6, 14, theme))
     figure.text(MARGIN + 24, figure.y, shortened(f"What speaks for or against {name}", 520, 16), size=16, bold=True)
     figure.y += 10
-    _draw_headings(figure)
+    if shown:
+        _draw_headings(figure)
     if figure.wide:
         for row in shown:
             _draw_wide_row(figure, row, label)
@@ -52,12 +57,13 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         _draw_cards(figure, shown, label)
     if rest:
         adds = sum(row.contribution(label) for row in rest)
-        figure.text(MARGIN, figure.y + 22, f"and {count(len(rest), 'more prototype')}, adding", muted=True)
+        said = f"and {count(len(rest), 'more prototype')}, adding" if shown else "no prototype adds to it"
+        figure.text(MARGIN, figure.y + 22, said, muted=True)
         figure.text(figure.sum_x, figure.y + 22, signed(adds), size=15, anchor="end")
         figure.y += 30
-    if why.base:
-        figure.text(MARGIN, figure.y + 22, WITHOUT, muted=True)
-        figure.text(figure.sum_x, figure.y + 22, signed(why.base[label]), size=15, anchor="end")
+    for line in base_lines(why.base, why.composition, f"the {BASE}") if why.base else ():
+        figure.text(MARGIN, figure.y + 22, shortened(line.name, figure.sum_x - MARGIN - 90, 14))
+        figure.text(figure.sum_x, figure.y + 22, signed(line.contributions[label]), size=15, anchor="end")
         figure.y += 30
     total = shortened(f"total, the logit of {name}", figure.sum_x - MARGIN - 90, 14)
     figure.parts.append(
@@ -74,17 +80,23 @@ def _draw_headings(figure: FigureCanvas) -> None:
         return
     figure.y += 14
     if not figure.with_evidence:
-        said = f"to the model, the whole is close to these parts of training {figure.what}s"
+        said = f"to the model, the whole is close to {_parts_of(figure, 'these parts')}s"
         said += ": similarity × weight = contribution"
         figure.text(MARGIN, figure.y, said, size=12, muted=True)
         figure.y += 8
         return
     figure.text(MARGIN, figure.y, "this part of the input", size=12, muted=True)
-    said = f"looks like this part of a training {figure.what}"
+    said = f"looks like {_parts_of(figure, 'this part')}"
     figure.text(MARGIN + CELL_WIDTH + 16, figure.y, said, size=12, muted=True)
     for at, word in ((66, "similarity"), (160, "weight"), (262, "contribution")):
         figure.text(figure.numbers_x + at, figure.y, word, size=12, muted=True, anchor="end")
     figure.y += 6
+
+
+def _parts_of(figure: FigureCanvas, parts: str) -> str:
+    """Where prototypes are parts of: a training graph, or what is around a training node or pair."""
+    around = "around" if figure.why.target_nodes else "of"
+    return f"{parts} {around} {'training' if parts.startswith('these') else 'a training'} {figure.what}"
 
 
 def _draw_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
@@ -119,10 +131,10 @@ def _draw_cards(figure: FigureCanvas, rows: list[ReasoningRow], label: int) -> N
         for place, row in enumerate(rows[start : start + 3]):
             x, y = MARGIN + place * (CELL_WIDTH + 21), figure.y
             figure.parts.append(f'<g class="row" data-prototype="{row.prototype}">')
-            _draw_prototype_cell(figure, row, x, y, CELL_HEIGHT + 94)
+            _draw_prototype_cell(figure, row, x, y, CELL_HEIGHT + 126)
             _draw_arithmetic(figure, row, label, x + 10, y + CELL_HEIGHT + 58)
             figure.parts.append("</g>")
-        figure.y += CELL_HEIGHT + 102
+        figure.y += CELL_HEIGHT + 134
 
 
 def _draw_wide_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
@@ -154,7 +166,7 @@ def _draw_wide_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
         figure.y += height + 20
     _draw_arithmetic(figure, row, label, figure.sum_x - 262, figure.y + 18)
     figure.parts.append("</g>")
-    figure.y += 52
+    figure.y += 78
 
 
 def _draw_prototype_cell(figure: FigureCanvas, row: ReasoningRow, x: float, y: float, height: float) -> None:
@@ -194,11 +206,25 @@ def _line_box(figure: FigureCanvas, picture: Picture, height: float) -> tuple[fl
 
 
 def _draw_arithmetic(figure: FigureCanvas, row: ReasoningRow, label: int, x: float, y: float) -> None:
-    """similarity × weight = contribution, and a bar for it."""
-    value = row.contribution(label)
+    """similarity × weight = contribution, a bar for it, how high the similarity is, and what the row decides."""
+    value, why = row.contribution(label), figure.why
     figure.text(x + 66, y, f"{row.similarity:.2f}", size=15, anchor="end")
     figure.text(x + 82, y, "×", size=15, anchor="middle", muted=True)
     figure.text(x + 160, y, f"{row.weights[label]:.2f}".replace("-", "−"), size=15, anchor="end")
     figure.text(x + 178, y, "=", size=15, anchor="middle", muted=True)
     figure.text(x + 262, y, signed(value), size=16, bold=True, anchor="end")
     figure.bar(x + 24, y + 12, 238, value, figure.largest_contribution, label, 9)
+    for line in _said_below(why, row, label, figure.what):
+        figure.text(x + 262, y + 37, shortened(line, 262, 11), size=11, muted=True, anchor="end")
+        y += 15
+
+
+def _said_below(why: Reasoning, row: ReasoningRow, label: int, what: str) -> list[str]:
+    """How high the similarity is among training graphs, and where a row moves both classes that compete, the lead."""
+    percentile, word = why.percentile(row), likeness(why, row)
+    lines = [] if word is None else [word]
+    if percentile is not None:
+        lines.append(f"above {percentile} in 100 training {what}s")
+    if label in (why.predicted, why.runner_up) and abs(abs(why.gain(row)) - abs(row.contribution(label))) >= VISIBLE:
+        lines.append(f"to the lead over {why.class_names[why.runner_up]}: {signed(why.gain(row))}")
+    return lines

@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from protgnn.data.graph_set import GraphSet
+from protgnn.explain.node_cards import NodeCard
 from protgnn.viz.nearest import nearest_nodes
 from protgnn.viz.picture import Picture, Spot
-from protgnn.viz.svg_text import body_text
+from protgnn.viz.svg_text import body_text, shortened, text_width
 
 _EDGE = 34.0  # how long a typical edge is drawn
 _RADIUS = 8.0
 _RING = 3.5  # how far outside of a node its ring runs
 _ROOM = 2 * (_RADIUS + _RING) + 1  # from node to node at the least: two rings side by side
 _MOST_NODES_OF_KAMADA_KAWAI = 80  # it is the prettier layout, and cubic
+_FLATTER = 0.8  # how near nodes with names may be from above to below
+_WIDEST = 84.0  # the text in a node
 _MOST_KINDS = 30
 _MOST_PUSHES = 200
 _MOST_NODES = 250  # of a larger graph only the surroundings of what matters can be seen
 
 
-def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Collection[int] = ()) -> Picture:
+def draw_graph(
+    graph: GraphSet,
+    only: Collection[int] | None = None,
+    focus: Collection[int] = (),
+    cards: Sequence[NodeCard] | None = None,
+) -> Picture:
     """One graph; with ``only`` some nodes matter, and the rest is there but pale.
 
-    Of a graph that is too large to be seen, the nodes nearest to ``focus`` are shown, and the picture says so.
+    Of a graph that is too large to be seen, the nodes nearest to ``focus`` are shown, and the picture says so. Nodes of
+    a network, one of the ``cards`` for each, are drawn as what they are called, their kind and their class.
     """
     targets = set() if graph.targets is None else set(graph.targets[0].tolist())
     pairs = graph.edge_index.t().numpy()
@@ -37,37 +47,83 @@ def draw_graph(graph: GraphSet, only: Collection[int] | None = None, focus: Coll
     pairs = pairs[shown[pairs].all(1)]
     edges = sorted({(min(a, b), max(a, b)) for a, b in pairs.tolist() if a != b})
     position = {node: place for place, node in enumerate(chosen)}
-    places = _layout(len(chosen), [(position[a], position[b]) for a, b in edges])
-    margin = _RADIUS + 6
-    left, top = (min(place[axis] for place in places) - margin for axis in (0, 1))
-    right, bottom = (max(place[axis] for place in places) + margin for axis in (0, 1))
-    size = 2 * _RADIUS + 11
-    spots = {node: Spot(x - left, y - top, size, size) for node, (x, y) in zip(chosen, places, strict=True)}
+    hints = node_hints(graph)
+    signs = {node: _circle(hints[node]) if cards is None else _label(cards[node]) for node in chosen}
+    width, height = (max(getattr(sign, side) for sign in signs.values()) for side in ("width", "height"))
+    room = _ROOM if cards is None else width + 4 * _RING + 1
+    places = _layout(len(chosen), [(position[a], position[b]) for a, b in edges], max(_EDGE, 1.1 * room), room)
+    if cards is not None:
+        places = _lying(places)
+    left = min(place[0] for place in places) - width / 2 - 6
+    top = min(place[1] for place in places) - height / 2 - 6
+    right = max(place[0] for place in places) + width / 2 + 6
+    bottom = max(place[1] for place in places) + height / 2 + 6
+    spots = {
+        node: Spot(x - left, y - top, signs[node].width + 11, signs[node].height + 11)
+        for node, (x, y) in zip(chosen, places, strict=True)
+    }
     links = {(a, b): f"M{spots[a].x:.1f} {spots[a].y:.1f}L{spots[b].x:.1f} {spots[b].y:.1f}" for a, b in edges}
     kept = set(chosen) if only is None else set(only)
-    hints = node_hints(graph)
     parts = [
         f'<path d="{path}" stroke="{{{_ink({a, b}, kept)}}}" stroke-width="1.6" fill="none"/>'
         for (a, b), path in links.items()
     ]
     for number, spot in spots.items():
-        centre, ink = f'cx="{spot.x:.1f}" cy="{spot.y:.1f}"', "{" + _ink({number}, kept) + "}"
-        parts.append(f'<circle {centre} r="{_RADIUS:g}" fill="{{paper}}" stroke="{ink}" stroke-width="1.6"/>')
-        if number in targets:  # what is asked about: a ring around it
-            parts.append(f'<circle {centre} r="{_RADIUS + _RING:g}" fill="none" stroke="{ink}" stroke-width="1.6"/>')
-        if hints[number]:
-            size = 9 if len(hints[number]) < 3 else 7
-            parts.append(
-                f'<text x="{spot.x:.1f}" y="{spot.y + size * 0.36:.1f}" font-size="{size}" fill="{ink}" '
-                f'text-anchor="middle">{body_text(hints[number])}</text>'
-            )
+        parts.append(signs[number].drawn(spot.x, spot.y, "{" + _ink({number}, kept) + "}", number in targets))
     notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
     if targets:
         notes.append("ringed: the node asked about" if len(targets) == 1 else "ringed: the nodes asked about")
-    if any(hints) and (kind := _kind(graph)):
+    if cards is not None:
+        told = [what for what in ("kind", "label") if any(getattr(cards[node], what) for node in chosen)]
+        notes += [f"under the name: {' and '.join(told)} of a node"] if told else []
+    elif any(hints) and (kind := _kind(graph)):
         notes.append(f"in the nodes: {kind}")
-    note = "; ".join(notes)
-    return Picture(right - left, bottom - top, "".join(parts), spots, links, note=note)
+    return Picture(right - left, bottom - top, "".join(parts), spots, links, note="; ".join(notes))
+
+
+@dataclass(frozen=True)
+class _Sign:
+    """What a node is drawn as: a box with round ends, and lines of text in it, the first of them larger."""
+
+    width: float
+    height: float
+    lines: tuple[str, ...]
+    size: float
+
+    def drawn(self, x: float, y: float, ink: str, ringed: bool) -> str:
+        """The sign around a point; what is asked about has a ring around it."""
+        parts = [self._box(x, y, 0.0, ink, "{paper}")]
+        if ringed:
+            parts.append(self._box(x, y, _RING, ink, "none"))
+        down = y + 0.36 * self.size - 5.0 * (len(self.lines) - 1)
+        for number, line in enumerate(self.lines):
+            size = self.size if not number else 0.82 * self.size
+            parts.append(
+                f'<text x="{x:.1f}" y="{down + 10.0 * number:.1f}" font-size="{size:g}" fill="{ink}" '
+                f'text-anchor="middle">{body_text(line)}</text>'
+            )
+        return "".join(parts)
+
+    def _box(self, x: float, y: float, wider: float, ink: str, fill: str) -> str:
+        width, height = self.width + 2 * wider, self.height + 2 * wider
+        if width == height:
+            return (
+                f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{width / 2:g}" fill="{fill}" stroke="{ink}" stroke-width="1.6"/>'
+            )
+        return (
+            f'<rect x="{x - width / 2:.1f}" y="{y - height / 2:.1f}" width="{width:.1f}" height="{height:.1f}" '
+            f'rx="{min(width, height) / 2:.1f}" fill="{fill}" stroke="{ink}" stroke-width="1.6"/>'
+        )
+
+
+def _circle(hint: str) -> _Sign:
+    return _Sign(2 * _RADIUS, 2 * _RADIUS, (hint,) if hint else (), 9.0 if len(hint) < 3 else 7.0)
+
+
+def _label(card: NodeCard) -> _Sign:
+    lines = tuple(shortened(text, _WIDEST, 10.0) for text in (card.id, card.beside) if text)
+    wide = max(text_width(line, 10.0 if not number else 8.2) for number, line in enumerate(lines))
+    return _Sign(max(wide + 14, 2 * _RADIUS), 18.0 if len(lines) == 1 else 28.0, lines, 10.0)
 
 
 def node_hints(graph: GraphSet) -> list[str]:
@@ -95,8 +151,9 @@ def _ink(nodes: set[int], kept: set[int]) -> str:
     return "ink" if nodes <= kept else "faint"
 
 
-def _layout(nodes: int, edges: list[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Where the nodes are, the same for the same graph; parts that hang apart stand in a row, the largest first."""
+def _layout(nodes: int, edges: list[tuple[int, int]], edge: float, room: float) -> list[tuple[float, float]]:
+    """Where the nodes are, the same for the same graph; parts that hang apart stand in a row, the largest first. A
+    typical edge is ``edge`` long, and nodes are ``room`` apart at the least."""
     import networkx as nx
 
     graph = nx.Graph()
@@ -105,16 +162,24 @@ def _layout(nodes: int, edges: list[tuple[int, int]]) -> list[tuple[float, float
     places: dict[int, tuple[float, float]] = {}
     right = 0.0
     for part in sorted(nx.connected_components(graph), key=lambda part: (-len(part), min(part))):
-        found = _connected_layout(nx.Graph(graph.subgraph(sorted(part))))
+        found = _connected_layout(nx.Graph(graph.subgraph(sorted(part))), edge, room)
         left = min(x for x, _ in found.values())
         centre = sum(y for _, y in found.values()) / len(found)
         for node, (x, y) in found.items():
             places[node] = (x - left + right, y - centre)
-        right = max(places[node][0] for node in part) + 1.5 * _EDGE
+        right = max(places[node][0] for node in part) + 1.5 * edge
     return [places[node] for node in range(nodes)]
 
 
-def _connected_layout(graph: Any) -> dict[int, tuple[float, float]]:
+def _lying(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Places turned so that they are wider than high, and nearer to each other from above to below: names are wide."""
+    points = np.array(places) - np.mean(places, axis=0)
+    _, _, axes = np.linalg.svd(points, full_matrices=False)
+    turned = points @ np.array([axes[0], [-axes[0][1], axes[0][0]]]).T
+    return [(float(x), _FLATTER * float(y)) for x, y in turned]
+
+
+def _connected_layout(graph: Any, edge: float, room: float) -> dict[int, tuple[float, float]]:
     import networkx as nx
 
     if len(graph) == 1:
@@ -124,24 +189,24 @@ def _connected_layout(graph: Any) -> dict[int, tuple[float, float]]:
     else:
         found = nx.spring_layout(graph, seed=0, iterations=60)
     lengths = [math.dist(found[a], found[b]) for a, b in graph.edges]
-    scale = _EDGE / max(sum(lengths) / len(lengths), 1e-9)
-    spread = _spread(np.array([found[node] for node in graph]) * scale)
+    scale = edge / max(sum(lengths) / len(lengths), 1e-9)
+    spread = _spread(np.array([found[node] for node in graph]) * scale, room)
     return {int(node): (float(x), float(y)) for node, (x, y) in zip(graph, spread, strict=True)}
 
 
-def _spread(places: np.ndarray) -> np.ndarray:
-    """Places ``[N, 2]`` with nodes that overlap pushed apart, pair by pair and a little at a time."""
+def _spread(places: np.ndarray, room: float) -> np.ndarray:
+    """Places ``[N, 2]`` with nodes closer than ``room`` pushed apart, pair by pair and a little at a time."""
     one, other = np.triu_indices(len(places), 1)
     turn = one + 2.4 * other  # nodes at one and the same place go apart at angles of their own
     for _ in range(_MOST_PUSHES):
         apart = places[other] - places[one]
         distance = np.hypot(*apart.T)
-        close = distance < _ROOM - 0.1
+        close = distance < room - 0.1
         if not close.any():
             break
         same = distance < 1e-6
         apart[same] = np.stack([np.cos(turn[same]), np.sin(turn[same])], axis=1)
-        push = 0.5 * (apart / np.where(same, 1.0, distance)[:, None] * (_ROOM - distance)[:, None])[close]
+        push = 0.5 * (apart / np.where(same, 1.0, distance)[:, None] * (room - distance)[:, None])[close]
         places = places.copy()
         np.add.at(places, one[close], -0.6 * push)
         np.add.at(places, other[close], 0.6 * push)

@@ -13,8 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.render_text import difference, warnings
+from protgnn.explain.render_text import BASE, difference, noun_of, warnings
 from protgnn.io.printable import printable
 from protgnn.viz.figure_canvas import WIDTH
 from protgnn.viz.picture import Sheet, svg
@@ -26,24 +27,25 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def reasoning_page(why: Reasoning, rows: int = 3) -> str:
+def reasoning_page(why: Reasoning, rows: int = 3, arcs: bool = False) -> str:
     """Write one reasoning as a page: the figure, and under it every row as a table.
 
     Args:
         why: The reasoning.
         rows: How many prototypes to draw for each class; the table has them all.
+        arcs: Draw the dependencies of sentences above their words.
 
     Returns:
         The page, which fetches nothing.
     """
     sheet = Sheet(PAGE)
-    content = reasoning_entry(why, sheet, rows)
+    content = reasoning_entry(why, sheet, rows, arcs)
     return render("reasoning.html", why=content, defs=sheet.defs())
 
 
-def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3) -> dict[str, Any]:
+def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3, arcs: bool = False) -> dict[str, Any]:
     """What a template needs of a reasoning; its pictures go to the sheet of the page."""
-    parts, height = reasoning_figure(why, sheet, drawn)
+    parts, height = reasoning_figure(why, sheet, drawn, arcs)
     names = why.class_names
     rows = [
         {
@@ -53,7 +55,9 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3) -> dict[str, A
             "description": why.describe(row),
             "evidence": why.describe_evidence(row) or "all of it",
             "similarity": f"{row.similarity:.3f}",
+            "percentile": why.percentile(row),
             "contributions": [signed(row.contribution(label)) for label in range(len(names))],
+            "gain": signed(why.gain(row)),
         }
         for row in why.decisive()
     ]
@@ -69,7 +73,19 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3) -> dict[str, A
         "difference": difference(why),
         "figure": svg(WIDTH, height, parts, title_of(why), PAGE),
         "class_names": names,
+        "runner_up": names[why.runner_up],
+        "what": noun_of(why),
+        "likeness": "looks like" if any(row.evidence is not None for row in why.rows) else "is close to",
         "logits": [signed(logit) for logit in why.logits],
+        "margin": signed(why.margin),
+        "base": [
+            {
+                "name": line.name,
+                "contributions": [signed(value) for value in line.contributions],
+                "gain": signed(line.contributions[why.predicted] - line.contributions[why.runner_up]),
+            }
+            for line in (base_lines(why.base, why.composition, BASE) if why.base else ())
+        ],
         "rows": rows,
     }
 
@@ -90,6 +106,11 @@ def render(template: str, **values: Any) -> str:
             **values,
         )
     )
+
+
+def fragment(template: str, **values: Any) -> str:
+    """A template that is a piece of somebody else's page: neither style nor script of ours is in it."""
+    return _environment().get_template(template).render(**values)
 
 
 def script_hash(script: str) -> str:

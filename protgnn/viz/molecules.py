@@ -107,7 +107,7 @@ def _drawn(mol: Mol, only: Collection[int] | None) -> Picture:
         one, other = moved[start], moved[end]
         links[start, end] = f"M{one.x:.1f} {one.y:.1f}L{other.x:.1f} {other.y:.1f}"
     body = f'<g transform="translate({-left:.1f} {-top:.1f})" stroke-linecap="round">{body}</g>'
-    return Picture(right - left, bottom - top, body, moved, links)
+    return Picture(right - left, bottom - top, body, moved, links, marks_cuts=True)
 
 
 def _kekulised(mol: Mol) -> Mol:

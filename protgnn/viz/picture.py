@@ -8,6 +8,7 @@ and ``data-edge``: what is highlighted can be read from the file.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,6 +16,7 @@ from functools import cached_property
 from protgnn.viz.svg_text import xml
 from protgnn.viz.theme import Theme
 
+_WAVE = 7.0  # how wide two bends of a wavy line are
 FONT = "'DejaVu Sans', Verdana, Geneva, sans-serif"
 
 
@@ -32,7 +34,8 @@ class Spot:
 class Picture:
     """``body`` is SVG in the colours ``{ink}``, ``{muted}`` and so on of whatever theme it will be shown in.
 
-    ``links`` has a path for every undirected edge, by its two nodes, the smaller first.
+    ``links`` has a path for every undirected edge, by its two nodes, the smaller first. With ``marks_cuts`` a wavy line
+    crosses every edge, drawn straight, that leads out of what is marked.
     """
 
     width: float
@@ -42,6 +45,7 @@ class Picture:
     links: dict[tuple[int, int], str]
     stroke: float = 15.0
     note: str = ""
+    marks_cuts: bool = False
 
     @cached_property
     def key(self) -> str:
@@ -49,7 +53,7 @@ class Picture:
         return "p" + hashlib.sha256(self.body.encode()).hexdigest()[:10]
 
     def marks(self, nodes: Collection[int], colour: str) -> str:
-        """Evidence: a thick band under the nodes and under all edges between them."""
+        """Evidence: a thick band under the nodes and under all edges between them, and a sign on edges that are cut."""
         chosen = set(nodes)
         parts = [
             f'<path d="{path}" data-edge="{start}-{end}" fill="none" stroke="{colour}" '
@@ -66,7 +70,31 @@ class Picture:
             )
         # Opacity of the group, not of its parts: bands that overlap must not be darker there.
         listed = " ".join(map(str, sorted(chosen)))
-        return f'<g class="evidence" data-nodes="{listed}" opacity="0.5">{"".join(parts)}</g>'
+        band = f'<g class="evidence" data-nodes="{listed}" opacity="0.5">{"".join(parts)}</g>'
+        return band + (self._cuts(chosen, colour) if self.marks_cuts else "")
+
+    def _cuts(self, chosen: set[int], colour: str) -> str:
+        """Wavy lines, as chemists draw them, across the edges between what is chosen and the rest."""
+        parts = []
+        for start, end in self.links:
+            if (start in chosen) == (end in chosen) or start not in self.spots or end not in self.spots:
+                continue
+            inside, outside = (start, end) if start in chosen else (end, start)
+            one, other = self.spots[inside], self.spots[outside]
+            length = max(math.hypot(other.x - one.x, other.y - one.y), 1e-6)
+            along, across = ((other.x - one.x) / length, (other.y - one.y) / length), _WAVE / 2
+            x, y = one.x + 0.55 * (other.x - one.x), one.y + 0.55 * (other.y - one.y)
+            bends = "".join(
+                f"q{-along[1] * across / 2 + sign * along[0] * across:.1f} "
+                f"{along[0] * across / 2 + sign * along[1] * across:.1f} "
+                f"{-along[1] * across:.1f} {along[0] * across:.1f}"
+                for sign in (1, -1, 1, -1)
+            )
+            parts.append(
+                f'<path class="cut" data-cut="{inside}-{outside}" d="M{x + 2 * along[1] * across:.1f} '
+                f'{y - 2 * along[0] * across:.1f}{bends}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
+            )
+        return "".join(parts)
 
 
 @dataclass

@@ -8,15 +8,15 @@ from pathlib import Path
 _ZOOM = 2  # sharp on good screens and on paper
 
 
-def to_png(svg: str) -> bytes:
-    """The picture at twice its size; text looks the same on every machine, whatever fonts it has."""
+def to_png(svg: str, zoom: int = _ZOOM) -> bytes:
+    """The picture at ``zoom`` times its size; text looks the same on every machine, whatever fonts it has."""
     import resvg_py
 
     fonts = _font_folder()
     return bytes(
         resvg_py.svg_to_bytes(
             svg_string=svg,
-            zoom=_ZOOM,
+            zoom=zoom,
             skip_system_fonts=fonts is not None,
             font_dirs=None if fonts is None else [str(fonts)],
             sans_serif_family="DejaVu Sans",

@@ -18,25 +18,26 @@ from protgnn.viz.theme import LIGHT, Theme
 _ROWS = 3
 
 
-def reasoning_svg(why: Reasoning, theme: Theme = LIGHT, rows: int = _ROWS) -> str:
+def reasoning_svg(why: Reasoning, theme: Theme = LIGHT, rows: int = _ROWS, arcs: bool = False) -> str:
     """Draw the figure as one SVG file.
 
     Args:
         why: The reasoning.
         theme: The colours.
         rows: How many of the most telling prototypes to draw for each class.
+        arcs: Draw the dependencies of sentences above their words.
 
     Returns:
         The SVG, which needs nothing else.
     """
     sheet = Sheet(theme)
-    content, height = reasoning_figure(why, sheet, rows)
+    content, height = reasoning_figure(why, sheet, rows, arcs)
     return svg(WIDTH, height, content, title_of(why), theme, sheet.defs())
 
 
-def reasoning_figure(why: Reasoning, sheet: Sheet, rows: int = _ROWS) -> tuple[list[str], float]:
+def reasoning_figure(why: Reasoning, sheet: Sheet, rows: int = _ROWS, arcs: bool = False) -> tuple[list[str], float]:
     """Draw the figure for a page: its content and height, with its pictures placed on the sheet of the page."""
-    figure = FigureCanvas(why, sheet, rows)
+    figure = FigureCanvas(why, sheet, rows, arcs)
     draw_header(figure)
     draw_overview(figure)
     for label in figure.classes:

@@ -21,7 +21,7 @@ from protgnn.training.run import Run, read_rows
 from protgnn.training.scores import majority_baseline, score, score_warnings
 from protgnn.version import VERSION
 from protgnn.viz.curves import draw_curves
-from protgnn.viz.dispatch import draw_input, draw_prototype
+from protgnn.viz.dispatch import draw_prototype, draw_why
 from protgnn.viz.html import reasoning_entry, render
 from protgnn.viz.picture import Sheet, svg
 from protgnn.viz.reliability_plot import draw_reliability
@@ -215,13 +215,14 @@ def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float
 
 def _cards(context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:
     assert context.prototypes is not None
+    least = 0.45 if context.network is None else 0.8  # names of nodes are small
     sentences = context.prototypes.subgraphs.schema.kind == "sentence"
     cards = []
     for number, card in enumerate(context.prototypes.cards):
         shown = draw_prototype(context, number)
         alt = f"Prototype {number}: {context.descriptions[number]}"
         width, height = (shown.picture.width + 12, shown.picture.height + 12) if sentences else _CARD
-        placed = sheet.place(shown.picture, (6, 6, width - 12, height - 12), shown.nodes, card.label, smallest=0.45)
+        placed = sheet.place(shown.picture, (6, 6, width - 12, height - 12), shown.nodes, card.label, smallest=least)
         nearest = sorted(reasons, key=lambda why: -why.rows[number].similarity)[:_NEAREST]
         cards.append(
             {
@@ -253,14 +254,14 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
 
     A sentence has none: its words say more than they would in small.
     """
-    graph = why.graph
-    assert graph is not None
-    if graph.schema.kind == "sentence":
+    assert why.among is not None
+    if why.among.schema.kind == "sentence":
         return {"thumb": None}
     row = why.winning() if prototype is None else why.rows[prototype]
-    picture = draw_input(graph, focus=row.evidence or ())
+    picture = draw_why(why, row.evidence or ())
+    assert picture is not None
     width, height = _THUMB
-    placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label)
+    placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label, smallest=0.3)
     return {"thumb": svg(width, height, [placed], why.title, PAGE)}
 
 

@@ -20,7 +20,7 @@ def check_suffix(path: Path) -> None:
         )
 
 
-def save(why: Reasoning, path: Path, theme: str = "light", rows: int = 3) -> None:
+def save(why: Reasoning, path: Path, theme: str = "light", rows: int = 3, arcs: bool = False) -> None:
     """Write a reasoning; the file is either whole or not there."""
     from protgnn.viz.reasoning_figure import reasoning_svg
 
@@ -31,12 +31,12 @@ def save(why: Reasoning, path: Path, theme: str = "light", rows: int = 3) -> Non
     if suffix == ".json":
         write_json(path, why.to_json())
     elif suffix == ".svg":
-        write_text(path, reasoning_svg(why, paint, rows))
+        write_text(path, reasoning_svg(why, paint, rows, arcs))
     elif suffix == ".png":
         from protgnn.viz.png import to_png
 
-        write_bytes(path, to_png(reasoning_svg(why, paint, rows)))
+        write_bytes(path, to_png(reasoning_svg(why, paint, rows, arcs)))
     else:
         from protgnn.viz.html import reasoning_page
 
-        write_text(path, reasoning_page(why, rows))
+        write_text(path, reasoning_page(why, rows, arcs))

@@ -1,4 +1,4 @@
-"""Sentences: the words in a line, and the arcs between heads and dependents above them."""
+"""Sentences: the words in a line and, if asked for, the arcs between heads and dependents above them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,14 @@ _ARC_STEP, _LOWEST_ARC, _HIGHEST_ARC = 9.0, 12.0, 64.0
 
 
 def draw_sentence(
-    words: list[str], edges: Iterable[tuple[int, int]], only: Collection[int] | None = None, focus: Collection[int] = ()
+    words: list[str],
+    edges: Iterable[tuple[int, int]],
+    only: Collection[int] | None = None,
+    focus: Collection[int] = (),
+    arcs: bool = False,
 ) -> Picture:
-    """Words and the pairs of them that are joined; with ``only`` some words matter, and the rest is pale.
+    """Words and, with ``arcs``, the pairs of them that are joined; with ``only`` some words matter, and the rest is
+    pale.
 
     Of a sentence that is too long to be seen, the words nearest to ``only`` and ``focus`` are shown, and the picture
     says so; of a word that is too long, its beginning.
@@ -35,7 +40,8 @@ def draw_sentence(
     pairs = [(a, b) for a, b in pairs if a in shown and b in shown]
     lines = _lines(words, chosen)
     line_of = {word: number for number, line in enumerate(lines) for word in line}
-    room = [_LOWEST_ARC] * len(lines)
+    pairs = pairs if arcs else []
+    room = [_LOWEST_ARC if arcs else 0.0] * len(lines)
     for a, b in pairs:
         if line_of[a] == line_of[b]:
             room[line_of[a]] = max(room[line_of[a]], _arc_height(a, b))

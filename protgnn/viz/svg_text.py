@@ -10,6 +10,7 @@ from protgnn.viz.theme import Theme
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW, _WIDE = "iljtfrI.,;:!'|()[] ", "mwMW@%—…"
 _NARROWEST = 0.4
+_MINUS = re.compile(r"(?<=\s)-(?=\d+\.\d\d(?:[,;)\s]|$))")
 
 
 def xml(text: str) -> str:
@@ -89,5 +90,10 @@ def write(
 
 
 def signed(value: float) -> str:
-    """A number with its sign, with a minus as wide as the plus."""
-    return f"{value:+.2f}".replace("-", "−")
+    """A number with its sign, with a minus as wide as the plus; what is 0 in print has none."""
+    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
+
+
+def with_minus(text: str) -> str:
+    """A sentence with such a minus in front of its numbers."""
+    return _MINUS.sub("−", text)

@@ -11,6 +11,7 @@ import tomllib
 
 import pytest
 
+import protgnn
 from protgnn.cli.console import evidence_advice
 from protgnn.io.progress import ProgressBar
 from protgnn.training.recipe import make_recipe
@@ -18,12 +19,15 @@ from tests.conftest import TINY
 
 COMMANDS = [
     ["train"],
+    ["sweep"],
     ["evaluate"],
     ["predict"],
     ["explain"],
     ["prototypes"],
     ["report"],
+    ["compare"],
     ["demo"],
+    ["explore"],
     ["data", "list"],
     ["data", "show"],
 ]
@@ -53,6 +57,11 @@ def test_wrong_usage_ends_with_status_2(protgnn_command, arguments):
     ended = protgnn_command(*arguments)
     assert ended.status == 2
     assert ended.err.startswith("Usage: ") and ended.out == ""
+
+
+def test_the_version_is_printed(protgnn_command):
+    done = protgnn_command("--version")
+    assert (done.status, done.out) == (0, f"protgnn {protgnn.__version__}\n")
 
 
 def test_data_list_names_what_is_here(protgnn_command):
@@ -363,6 +372,7 @@ def test_the_demo_trains_and_says_how_to_go_on(tmp_path):
     done = _process("demo", "--out", tmp_path / "demo")
     assert done.returncode == 0 and "accuracy" in done.stdout
     assert f"protgnn explain {tmp_path / 'demo'}" in done.stdout
+    assert f"protgnn explore {tmp_path / 'demo'}" in done.stdout
 
 
 def test_the_demo_does_not_replace_a_run_on_other_data(protgnn_command, run_folder):

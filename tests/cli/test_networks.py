@@ -100,6 +100,24 @@ def test_all_nodes_of_a_network_are_predicted_by_their_ids(protgnn_command, node
     assert {row["predicted"] for row in rows} <= {"cats", "dogs"}
 
 
+def test_a_model_that_samples_may_predict_from_all_neighbours_in_one_pass(protgnn_command, network, tmp_path):
+    run = tmp_path / "sampled"
+    protgnn_command("train", network, "--encoder", "gcn", "--out", run, *QUICK, "--set", "fanout=2")
+    sampled = list(csv.DictReader(io.StringIO(protgnn_command("predict", run, network).out)))
+    done = protgnn_command("predict", run, network, "--neighbours", "all", "-o", tmp_path / "all.csv")
+    rows = list(csv.DictReader((tmp_path / "all.csv").open()))
+    assert done.status == 0 and [row["name"] for row in rows] == [row["name"] for row in sampled]
+    assert [row["p(cats)"] for row in rows] != [row["p(cats)"] for row in sampled]
+    (alone,) = csv.DictReader(io.StringIO(protgnn_command("predict", run, "user-7", "--neighbours", "all").out))
+    assert float(alone["p(cats)"]) == pytest.approx(float(rows[7]["p(cats)"]), abs=1e-5)
+
+
+def test_neighbours_are_for_networks(protgnn_command, run_folder, molecules_csv):
+    for source in (molecules_csv, "CCO"):
+        done = protgnn_command("predict", run_folder, source, "--neighbours", "all")
+        assert done.status == 1 and "leave --neighbours out" in done.err
+
+
 def test_of_a_partly_labelled_network_the_others_are_predicted(protgnn_command, node_run, tmp_path):
     folder = write_network(tmp_path / "more", unlabelled=7)
     rows = list(csv.DictReader(io.StringIO(protgnn_command("predict", node_run, folder).out)))

@@ -42,6 +42,8 @@ def test_reasonings_and_reports_show_words(protgnn_command, sentence_run, tmp_pa
     ended = protgnn_command("explain", sentence_run, "test", "--row", 0, "-o", tmp_path / "why.svg")
     drawn = (tmp_path / "why.svg").read_text()
     assert ended.status == 0 and ">gripping</text>" in drawn and ">indeed</text>" in drawn
+    ended = protgnn_command("explain", sentence_run, "test", "--row", 0, "--arcs", "-o", tmp_path / "arcs.svg")
+    assert ended.status == 0 and (tmp_path / "arcs.svg").read_text().count("<path") > drawn.count("<path")
     told = protgnn_command("prototypes", sentence_run)
     assert told.status == 0 and "a " in told.out and "nodes," not in told.out
     assert protgnn_command("report", sentence_run, "-o", tmp_path / "report.html").status == 0

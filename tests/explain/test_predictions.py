@@ -9,7 +9,7 @@ import pytest
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.predictions import predictions
+from protgnn.explain.predictions import prediction_columns, prediction_names, predictions
 from protgnn.explain.run_data import run_part
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.run import load_model, run_checksum
@@ -78,3 +78,22 @@ def test_the_command_predicts_a_part_of_the_runs_own_data_and_says_what_is_stran
 def test_a_plain_model_has_nothing_to_be_familiar_with(protgnn_command, run_folder):
     plain = json.loads(protgnn_command("predict", run_folder, "CCO", "--json").out)
     assert "familiar" not in plain[0]
+
+
+def test_the_evidence_of_a_row_is_that_of_its_reasoning(mined_run):
+    model, run = load_model(mined_run)
+    graphs, context = run_part(run, "test"), RunContext.of(run)
+    rows, reasons = predictions(model, graphs, context), explain(model, graphs, context)
+    assert any(row["evidence"] for row in rows)
+    for row, why in zip(rows, reasons, strict=True):
+        winning = why.winning()
+        assert (row["prototype"], row["predicted"]) == (winning.prototype, why.class_names[why.predicted])
+        assert row["evidence"] == " ".join(map(str, winning.evidence or ()))
+        assert row["looks like"] == why.describe(winning)
+
+
+def test_the_columns_that_are_promised_are_those_that_come(opened, run_folder):
+    for model, run in (opened, load_model(run_folder)):
+        context = RunContext.of(run)
+        graphs = run_part(run, "test")
+        assert prediction_names(model, run.schema, context) == list(prediction_columns(model, graphs, context))

@@ -1,11 +1,18 @@
 """Parsed sentences as graphs: one tree each, its words in its name, and the checks find nothing to repair."""
 
+from dataclasses import replace
+
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protgnn.data.graph_set import GraphSet
+from protgnn.data.subgraph import cut
+from protgnn.data.units import members
 from protgnn.data.validate import check
 from protgnn.featurizers.sentence import Sentence, from_sentences, word_in_a_circle
+from protgnn.featurizers.units import units_of
 from tests.sentences import needs_vectors
 
 
@@ -87,3 +94,38 @@ def test_batches_are_float32_however_features_are_kept():
     most, few = graphs[:2], graphs[:1]
     assert most.x.data_ptr() == graphs.x.data_ptr() and torch.equal(most.x, graphs.x[:4])
     assert few.x.data_ptr() != graphs.x.data_ptr()
+
+
+@needs_vectors
+@pytest.mark.parametrize(
+    ("words", "heads", "relations", "together"),
+    [
+        (("new", "york", "shines"), (1, 2, -1), ("compound", "nsubj", "root"), [[0, 1]]),
+        (("give", "up", "now"), (-1, 0, 0), ("root", "compound:prt", "advmod"), [[0, 1]]),
+        (("as", "well", "as", "him"), (3, 0, 0, -1), ("cc", "fixed", "fixed", "root"), [[0, 1, 2]]),
+        (("John", "Smith", "left"), (2, 0, -1), ("nsubj", "flat:name", "root"), [[0, 1]]),
+        (("not", "a", "good", "film"), (3, 3, 3, -1), (), [[0, 3]]),
+        (("a", "good", "film"), (2, 2, -1), ("det", "amod", "root"), []),
+        (("one", "two"), (-1, -1), ("root", "compound"), []),
+    ],
+)
+def test_words_that_belong_together_are_bound(words, heads, relations, together):
+    graph = from_sentences([Sentence(words, heads, relations)])
+    bound = {tuple(sorted(pair)) for pair in graph.edge_index[:, graph.bound].t().tolist()}
+    groups = [list(members(group)) for group in units_of(graph).groups]
+    assert groups == together
+    assert all(any(set(pair) <= set(group) for group in groups) for pair in bound)
+
+
+@needs_vectors
+def test_what_is_bound_comes_along_when_graphs_are_chosen_joined_checked_and_batched():
+    one = from_sentences([Sentence(("new", "york", "shines"), (1, 2, -1), ("compound", "nsubj", "root"))])
+    two = GraphSet.concatenate([one, one])
+    assert two.bound.tolist() == one.bound.tolist() * 2 == two.batch().bound.tolist()
+    assert two[1].bound.tolist() == one.bound.tolist() == two.slice_batch(1, 2).bound.tolist()
+    assert two.batch().joined(one.batch()).bound.tolist() == one.bound.tolist() * 3
+    shuffled = replace(one, edge_index=one.edge_index.flip(1), bound=one.bound.flip(0))
+    assert check(shuffled, training=False)[0].bound.tolist() == one.bound.tolist()
+    assert GraphSet.from_pyg(two.to_pyg()).bound.tolist() == two.bound.tolist()
+    kept = cut(one, torch.tensor([0]), torch.tensor([True, True, False]))
+    assert kept.bound.tolist() == [True, True]

@@ -11,7 +11,10 @@ from torch_geometric.nn.models import GraphSAGE
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.subgraph import cut
+from protgnn.data.units import mask_of
 from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+from protgnn.featurizers.batch_units import BatchUnits
+from protgnn.featurizers.molecule import from_smiles
 from protgnn.model.classifier import ProtGNNPlus
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import EvidenceOptions, Exploration, imitation, nearest, propose
@@ -156,3 +159,23 @@ def test_proposals_do_not_depend_on_the_order_of_the_nodes(graphs):
         mine, theirs = model.evidence(one.batch()), model.evidence(other.batch())
     assert torch.allclose(mine.distance, theirs.distance, atol=1e-5)
     assert torch.equal(mine.member(one.batch()), theirs.member(other.batch())[order])
+
+
+@pytest.mark.parametrize("name", ["gin", "sage"])
+def test_evidence_of_molecules_is_whole_and_still_exact(name):
+    molecules = from_smiles(["CC(=O)Nc1ccc(O)cc1", "c1ccc2c(c1)Cc1ccccc12", "[Na+].[Cl-]", "O=C1CCCCO1", "CCCCCCCC"])
+    torch.manual_seed(0)
+    width = molecules.num_features
+    encoder = PyGEncoder(GraphSAGE(width, 16, 2)) if name == "sage" else Encoder(name, width, 16, 2)
+    units = BatchUnits.of(molecules.schema)
+    head = PrototypeHead(16, CLASSES, 2)
+    model = ProtGNNPlus(encoder, "mean", head, Sampler(16), EvidenceOptions(7, 3), units).eval()
+    batch = molecules.batch()
+    with torch.no_grad():
+        evidence = model.evidence(batch)
+        for prototype, inside in enumerate(evidence.member(batch).t()):
+            for number, part in enumerate(cut(molecules, torch.arange(len(molecules)), inside)):
+                nodes = inside[batch.batch == number].nonzero().squeeze(1).tolist()
+                assert units(batch)[number].is_whole(mask_of(nodes))
+                expected = squared_distances(model.embed_parts(part.batch()), head.vectors)[0, prototype]
+                assert torch.allclose(evidence.distance[number, prototype], expected, atol=1e-5)

@@ -15,7 +15,8 @@ from protgnn.featurizers.kinds import kinds_of
 from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.featurizers.part_rule import PartRule
 from protgnn.featurizers.units import units_of
-from protgnn.model.mined import ALIKE, EPSILON, NODE_COST, STRUCTURE, ProtGNNMined
+from protgnn.model.mined import ALIKE, EPSILON, STRUCTURE, ProtGNNMined
+from protgnn.model.places import NODE_COST
 from protgnn.training.build import build
 from protgnn.training.mined_algorithm import place_prototypes
 from protgnn.training.recipe import make_recipe

@@ -35,7 +35,8 @@ def test_products_of_pairs_are_as_near_each_other_in_wide_embeddings_as_in_narro
 def test_an_embedding_has_the_width_that_is_announced(name):
     targets = {0: torch.tensor([0]), 1: NODES, 2: PAIRS}[targets_read(name)]
     x, batch = torch.randn(len(NETWORK), 4), NETWORK.whole(targets)
-    out = Pooling(4)(x, batch) if name == "all" else readout(name, x, batch)
+    inputs = {"all": 0, "full": batch.x.shape[1]}
+    out = Pooling(4, inputs[name])(x, batch) if name in inputs else readout(name, x, batch)
     assert out.shape == (len(targets), readout_width(name, 4))
 
 
@@ -52,5 +53,9 @@ def test_pooling_is_mean_sum_and_maximum_side_by_side_through_two_layers():
     side_by_side = torch.cat([x.mean(0), x.sum(0) / 10, x.max(0).values])
     wanted = second.weight @ (first.weight @ side_by_side + first.bias).clamp(min=0) + second.bias
     torch.testing.assert_close(pooling(x, batch)[0], wanted)
+    beside, both = Pooling(4, batch.x.shape[1]), torch.cat([batch.x, x], 1)
+    wide = Pooling(both.shape[1])
+    wide.layers = beside.layers
+    torch.testing.assert_close(beside(x, batch), wide(both, batch))
     with pytest.raises(ValueError, match="use Pooling"):
         readout("all", x, batch)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.subgraph import cut
+from protgnn.data.units import Units, members
 from protgnn.search.bitsets import tie_order
 from protgnn.search.pool import DECIMALS, Encode
 from protgnn.search.tree import SearchSettings
@@ -37,6 +38,7 @@ class PlainSearch:
     prototype: Tensor
     encode: Encode
     settings: SearchSettings
+    units: Units | None = None
     similarity: dict[Nodes, float] = field(default_factory=dict)
     actions: dict[Nodes, list[Action]] = field(default_factory=dict)
 
@@ -101,6 +103,8 @@ class PlainSearch:
         largest = max(self.settings.whole_nodes, self.settings.max_nodes)
         if len(nodes) > largest and not self.targets:
             return self.neighbourhoods(nodes, largest)
+        if self.units is not None:
+            return self.children_by_units(nodes, self.units)
         inside = self.network.subgraph(nodes)
         parts = nx.number_connected_components(inside)
         found = []
@@ -109,6 +113,22 @@ class PlainSearch:
             if rest and nx.number_connected_components(self.network.subgraph(rest)) <= parts:
                 found.append(rest)
         return found[: self.settings.children]
+
+    def children_by_units(self, nodes: Nodes, units: Units) -> list[Nodes]:
+        """Take a node away with every unit that it is in: what is left is the union of the others."""
+        pieces = [set(members(piece)) for piece in units.all_units()]
+        parts = nx.number_connected_components(self.network.subgraph(nodes))
+        found: dict[Nodes, tuple[int, int]] = {}
+        for node in sorted(nodes - self.targets, key=self.order.index):
+            rest = frozenset(other for piece in pieces if piece <= nodes and node not in piece for other in piece)
+            cut = nx.cut_size(self.network.subgraph(nodes), nodes - rest, rest) if rest else 0
+            if rest in found or rest == nodes or len(rest) < self.settings.min_nodes or not self.targets <= rest:
+                continue
+            if not units.is_whole(sum(1 << other for other in rest)):
+                continue
+            if nx.number_connected_components(self.network.subgraph(rest)) <= parts:
+                found[rest] = cut, self.order.index(node)
+        return sorted(found, key=lambda rest: found[rest])[: self.settings.children]
 
     @torch.no_grad()
     def evaluate(self, nodes: Nodes) -> float:
@@ -122,7 +142,12 @@ class PlainSearch:
 
 
 def plain_search(
-    graphs: GraphSet, number: int, prototype: Tensor, encode: Encode, settings: SearchSettings
+    graphs: GraphSet,
+    number: int,
+    prototype: Tensor,
+    encode: Encode,
+    settings: SearchSettings,
+    units: Units | None = None,
 ) -> tuple[Nodes, float]:
-    """Search graph ``number`` for one prototype ``[H]``: the nodes found and their similarity."""
-    return PlainSearch(graphs[number], number, prototype, encode, settings).run()
+    """Search graph ``number`` for one prototype ``[H]``: nodes, whole with ``units``, and similarity."""
+    return PlainSearch(graphs[number], number, prototype, encode, settings, units).run()

@@ -64,7 +64,14 @@ def test_the_last_layers_weigh_as_if_graphs_were_repeated():
     assert not torch.allclose(*moved)
 
 
-@pytest.mark.parametrize("model", [{"head": "plain"}, {}, {"plus": True}, {"plus": True, "evidence": "mined"}])
+PARTS = {
+    "plus": True,
+    "composition": False,
+    "readout": "all",
+}  # with which these few graphs are told apart whatever they weigh
+
+
+@pytest.mark.parametrize("model", [{"head": "plain"}, {}, PARTS, {**PARTS, "evidence": "sampled"}])
 def test_weights_reach_the_loss_of_every_head(molecules, model):
     parts = SplitData(molecules.train, molecules.valid)
     recall = {}

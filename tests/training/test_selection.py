@@ -12,7 +12,7 @@ from protgnn.training.resolve import window_of
 from protgnn.training.selection import WORST, Criterion, Quality, choose_ending, finished, log_row, window_mean
 from protgnn.training.train import SplitData, Trained, train
 
-SMALL = {"hidden": 8, "epochs": 4, "head": "plain"}
+SMALL = {"hidden": 8, "epochs": 4, "head": "plain", "readout": "all"}
 FEW_PROTOTYPES = {"prototypes": 2, "anchored_epochs": 2, "search_iterations": 2, "refine_steps": 5}
 
 

@@ -7,12 +7,15 @@ from xml.etree import ElementTree
 import networkx as nx
 import pytest
 import torch
+from rdkit import Chem
 
 from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.errors import ProtGNNError
+from protgnn.explain.node_cards import NodeCard
 from protgnn.viz.graphs import draw_graph, node_hints
+from protgnn.viz.molecules import draw_molecule
 from protgnn.viz.picture import Sheet, svg
 from protgnn.viz.sentences import draw_sentence
 from protgnn.viz.svg_text import shortened, text_width, wrapped
@@ -96,16 +99,23 @@ def test_marks_lie_on_the_evidence_and_on_the_edges_between_it():
 
 def test_a_sentence_has_a_place_for_every_word_and_an_arc_for_every_pair():
     words = ["a", "gorgeous", ",", "witty", "movie"]
-    picture = draw_sentence(words, [(4, 0), (0, 4), (4, 1), (1, 3)])
+    picture = draw_sentence(words, [(4, 0), (0, 4), (4, 1), (1, 3)], arcs=True)
     assert set(picture.spots) == set(range(5)) and set(picture.links) == {(0, 4), (1, 4), (1, 3)}
     assert [picture.spots[number].x for number in range(5)] == sorted(picture.spots[number].x for number in range(5))
     for word in words:
         assert f">{word}</text>" in picture.body
 
 
+def test_a_sentence_is_its_words_until_arcs_are_asked_for():
+    words, pairs = ["a", "gorgeous", "movie"], [(2, 0), (2, 1)]
+    plain, parsed = draw_sentence(words, pairs), draw_sentence(words, pairs, arcs=True)
+    assert not plain.links and "<path" not in plain.body
+    assert plain.height < parsed.height and set(plain.spots) == set(parsed.spots)
+
+
 def test_words_do_not_overlap_and_long_sentences_go_to_another_line():
     words = [f"word{number}" * (1 + number % 3) for number in range(60)]
-    picture = draw_sentence(words, [(number, number + 7) for number in range(50)])
+    picture = draw_sentence(words, [(number, number + 7) for number in range(50)], arcs=True)
     lines: dict[float, list[int]] = {}
     for number, spot in picture.spots.items():
         lines.setdefault(spot.y, []).append(number)
@@ -182,3 +192,23 @@ def test_a_text_without_measure_is_cut_as_a_long_one_is(letter):
     assert wrapped(longer, 200, 12, most=3) == wrapped(long, 200, 12, most=3)
     assert shortened(longer, 200, 12) == shortened(long, 200, 12)
     assert shortened(longer, 200, 12).endswith("…") and wrapped(longer, 200, 12, most=3)[-1].endswith("…")
+
+
+def test_bonds_that_leave_the_evidence_of_a_molecule_are_marked_and_no_others():
+    picture = draw_molecule(Chem.MolFromSmiles("Cc1ccccc1O"))
+    marks = ElementTree.fromstring(f"<svg>{picture.marks(range(1, 7), 'red')}</svg>")
+    cuts = [part.attrib["data-cut"] for part in marks.iter("path") if part.attrib.get("class") == "cut"]
+    assert sorted(cuts) == ["1-0", "6-7"]
+    assert 'class="cut"' not in picture.marks(range(8), "red")
+    assert 'class="cut"' not in draw_graph(as_set(nx.path_graph(4))).marks([0, 1], "red")
+
+
+def test_nodes_of_a_network_are_drawn_by_name_kind_and_class_and_do_not_overlap():
+    graph = as_set(nx.house_graph(), targets=torch.tensor([[1]]))
+    cards = [NodeCard(f"user-{number}", "b", "dogs", ()) for number in range(5)]
+    picture = draw_graph(graph, cards=cards)
+    assert ">user-3</text>" in picture.body and picture.body.count(">b, dogs</text>") == 5
+    assert "kind and label" in picture.note and "asked about" in picture.note
+    for one, other in itertools.combinations(picture.spots.values(), 2):
+        aside, above = abs(one.x - other.x), abs(one.y - other.y)
+        assert aside >= (one.width + other.width) / 2 - 11 or above >= (one.height + other.height) / 2 - 11

@@ -8,9 +8,9 @@ A sentence is a block of lines; a blank line ends it::
     2	gripping	_	_	_	_	3	amod	_	_
     3	film	_	_	_	_	0	root	_	_
 
-The ten columns are separated by tabs; read are the number of a word, the word and the number of its head (0 at the
-root). Lines of multiword tokens (``1-2``) and empty nodes (``1.1``) are passed over, as are comments other than the
-label and the split (train, dev or valid, test).
+The ten columns are separated by tabs; read are the number of a word, the word, the number of its head (0 at the
+root) and the relation to it, which may be ``_``. Lines of multiword tokens (``1-2``) and empty nodes (``1.1``) are
+passed over, as are comments other than the label and the split (train, dev or valid, test).
 """
 
 from __future__ import annotations
@@ -143,6 +143,7 @@ def _is_sentence(block: _Block) -> bool:
 def _sentence(path: Path, block: _Block) -> Sentence:
     words: list[str] = []
     heads: list[int] = []
+    relations: list[str] = []
     lines: list[int] = []
     for line, text in block.rows:
         cells = text.split("\t")
@@ -161,6 +162,7 @@ def _sentence(path: Path, block: _Block) -> Sentence:
         check_limit("name_chars", len(word), f"{path} line {line}")
         words.append(word)
         heads.append(int(head) - 1)
+        relations.append(cells[7])
         lines.append(line)
     if not words:
         _refuse(path, block.line, "the sentence has no words: remove it, nothing can be said about it")
@@ -171,7 +173,7 @@ def _sentence(path: Path, block: _Block) -> Sentence:
     if fault is not None:
         what = "is its own head" if heads[fault] == fault else "is, over its heads, its own head"
         _refuse(path, lines[fault], f"the word {words[fault][:30]!r} {what}: a sentence is a tree, correct the heads")
-    return Sentence(tuple(words), tuple(heads))
+    return Sentence(tuple(words), tuple(heads), tuple(relations))
 
 
 def _classes(

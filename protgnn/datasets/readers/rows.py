@@ -33,6 +33,14 @@ _LOOKED_AT = 2000  # rows that are looked at when the label column is wrong anyw
 Made = TypeVar("Made")
 
 
+class NoSoundRows(DataError):
+    """None of the rows of a file can be used; ``bad`` has the line and the fault of each."""
+
+    def __init__(self, message: str, bad: list[tuple[int, str]]) -> None:
+        super().__init__(message)
+        self.bad = bad
+
+
 @dataclass(frozen=True)
 class Row:
     """One row of a file: where it is, what it says, and what is wrong with it if anything is."""
@@ -148,7 +156,7 @@ def _rows(found: FoundColumns) -> list[Row]:
         if not any(map(str.strip, cells)):
             continue
         if len(cells) != width:
-            rows.append(Row(line, "", fault=f"expected {width} cells as in the header (got {len(cells)})"))
+            rows.append(Row(line, "", fault=wrong_width(width, len(cells))))
         else:
             rows.append(Row(line, cells[found.text_at], "" if found.label_at is None else cells[found.label_at]))
     if not rows:
@@ -200,16 +208,26 @@ def _made(
             kept.append(replace(row, label=column.texts[place]))
             made.append(item)
     if column.wrong or (bad and not options.skip_bad):
-        raise DataError(_refusal(path, column.wrong, bad))
+        raise DataError(refusal(path, column.wrong, bad))
     if not kept:
-        raise DataError(f"{path}: none of its {len(rows)} rows can be used: check that the right columns were chosen")
+        raise NoSoundRows(none_usable(path, len(rows)), bad)
     for line, wrong in bad if options.on_skip is not None else ():
         assert options.on_skip is not None
         options.on_skip(line, wrong)
     return kept, made, [line for line, _ in bad]
 
 
-def _refusal(path: Path, wrong: str | None, bad: Sequence[tuple[int, str]]) -> str:
+def none_usable(path: Path, total: int) -> str:
+    """What is said where all rows are bad."""
+    return f"{path}: none of its {total} rows can be used: check that the right columns were chosen"
+
+
+def wrong_width(width: int, cells: int) -> str:
+    """What is wrong with a row that has more or fewer cells than there are columns."""
+    return f"expected {width} cells as in the header (got {cells})"
+
+
+def refusal(path: Path, wrong: str | None, bad: Sequence[tuple[int, str]]) -> str:
     """All that is wrong with a file in one message: its label column first, then its rows."""
     advice = "skip all such rows with --skip-bad (skip_bad=True in Python)"
     if not bad:

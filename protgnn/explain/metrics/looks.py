@@ -41,7 +41,7 @@ def look_figures(reasonings: Sequence[Reasoning], context: RunContext, seed: int
     prototypes = context.prototypes
     looks = [_look(prototypes.subgraphs[number]) for number in range(len(prototypes.cards))]
     winning, drawn_at_random, similar, alike = [], [], [], []
-    whole = [_prototype_is_whole(prototypes, number) for number in range(len(prototypes.cards))]
+    whole = [_prototype_is_whole(context, prototypes, number) for number in range(len(prototypes.cards))]
     rng = random.Random(seed)
     for why in reasonings:
         graph = why.graph
@@ -92,12 +92,15 @@ def _look(graph: GraphSet) -> Look:
     return look_of(kinds_of(graph), range(len(graph.x)))
 
 
-def _prototype_is_whole(prototypes: Prototypes, number: int) -> bool:
-    """Whether a prototype is whole in the molecule that it was cut from; of other graphs every part is."""
+def _prototype_is_whole(context: RunContext, prototypes: Prototypes, number: int) -> bool:
+    """Whether a prototype is whole in the graph that it was cut from; taken to be where that is not at hand."""
     card = prototypes.cards[number]
-    if prototypes.subgraphs.schema.featurizer != "molecule":
+    if prototypes.subgraphs.schema.featurizer == "molecule":
+        return _is_whole(card.name or "", tuple(card.nodes))
+    if context.sources is None:
         return True
-    return _is_whole(card.name or "", tuple(card.nodes))
+    source = context.sources[number]
+    return units_of(source, to_rdkit(source)).is_whole(mask_of(card.nodes))
 
 
 @lru_cache(maxsize=10_000)

@@ -113,7 +113,7 @@ def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
     and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half.
     """
     head, found = model.head, model.evidence(batch)
-    predicted = head.logits_of(found.value).argmax(1)
+    predicted = (head.logits_of(found.value) + model.base(batch)).argmax(1)
     gain = (found.value * head.last.weight[predicted]).clamp(min=0)
     share = gain / gain.sum(1, keepdim=True).clamp(min=1e-12)
     starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()

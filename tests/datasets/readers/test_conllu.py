@@ -179,3 +179,13 @@ def test_the_real_files_have_the_sizes_their_story_tells(real_data):
     assert figures["graphs"] == 6940 and round(figures["nodes"]["mean"], 2) == 20.64
     assert figures["own_split"]["test"] == 692 and sum(figures["own_split"].values()) == 6940
     assert data.notes == []
+
+
+@needs_vectors
+def test_relations_say_which_words_belong_together(tmp_path):
+    path = tmp_path / "names.conllu"
+    rows = [("new", 2, "compound"), ("york", 3, "nsubj"), ("shines", 0, "_")]
+    lines = [f"{number}\t{word}\t_\t_\t_\t_\t{head}\t{kind}\t_\t_" for number, (word, head, kind) in enumerate(rows, 1)]
+    path.write_text("# label = positive\n" + "\n".join(lines) + "\n")
+    graphs, _, _ = read_conllu(path)
+    assert {tuple(sorted(pair)) for pair in graphs.edge_index[:, graphs.bound].t().tolist()} == {(0, 1)}

@@ -28,12 +28,14 @@ def test_every_format_is_found() -> None:
         "an Excel sheet of molecules",
         "an Excel sheet of sentences",
         "a CSV of sentences",
+        "a Parquet file of molecules",
+        "a Parquet file of sentences",
         "a text of sentences",
         "a CoNLL-U file",
         "a JSONL file",
         "a TU folder",
     }
-    tables = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".xlsx", ".sdf", ".sdf.gz", ".smi", ".smi.gz"}
+    tables = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".xlsx", ".sdf", ".sdf.gz", ".smi", ".smi.gz", ".parquet"}
     assert set(endings(training=True)) == {*tables, ".jsonl", ".conllu", ".conllu.gz"}
     assert set(endings(training=False)) - set(endings(training=True)) == {".txt"}
 
@@ -68,7 +70,7 @@ def test_a_new_format_needs_a_reader_and_nothing_else(tmp_path: Path, monkeypatc
     ("name", "options", "words"),
     [
         ("a.jsonl", ReadOptions(smiles="s"), "leave --smiles out, which is for .*a CSV of molecules"),
-        ("a.jsonl", ReadOptions(text="t"), "leave --text out, which is for a CSV of sentences"),
+        ("a.jsonl", ReadOptions(text="t"), "leave --text out, which is for .*a CSV of sentences"),
         ("a.txt", ReadOptions(label="y"), "leave --label out, which is for .*a CSV of molecules"),
         ("a.pt", ReadOptions(skip_bad=True), "leave --skip-bad out, which is for .*a CSV of molecules"),
         ("a.conllu", ReadOptions(standardise=True), "leave --standardise out, which is for .*an SDF"),

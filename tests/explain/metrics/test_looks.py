@@ -58,3 +58,17 @@ def test_a_prototype_that_cuts_its_own_ring_is_not_whole():
     broken = replace(found, prototypes=Prototypes(cards, found.prototypes.subgraphs))
     why = reasoning(from_smiles([PHENOL]), 0, row(0, 3.0, RING), row(1, 0.1, (0,)))
     assert look_figures([why], broken)["whole_parts"] == pytest.approx(3 / 4)
+
+
+def test_prototypes_of_molecules_without_smiles_are_judged_within_their_sources():
+    found = context()
+    assert found.prototypes is not None
+    cards, parts = found.prototypes.cards, found.prototypes.subgraphs
+    given = replace(parts, schema=replace(parts.schema, featurizer="given"))
+    sources = from_smiles([TOLUENE, ETHANOL])
+    why = reasoning(from_smiles([PHENOL]), 0, row(0, 3.0, RING), row(1, 0.1, (0,)))
+    whole = replace(found, prototypes=Prototypes(cards, given), sources=sources)
+    assert look_figures([why], whole)["whole_parts"] == 1.0
+    cut = (replace(cards[0], nodes=[1, 2, 3]), cards[1])
+    broken = replace(found, prototypes=Prototypes(cut, given), sources=sources)
+    assert look_figures([why], broken)["whole_parts"] == pytest.approx(3 / 4)

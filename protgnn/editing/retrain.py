@@ -1,0 +1,200 @@
+"""Training on after edits: required prototypes are kept, forbidden parts are never chosen.
+
+A ProtGNN+ with mined prototypes mines them again with the encoder as it is, among parts that are not forbidden, beside
+those that are required; then it learns on them as in a round of training. A ProtGNN, and a sampled ProtGNN+, keep the
+prototypes that they have: encoder and last layer learn on while each prototype stays on its part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from protgnn.data.network.instances import Instances
+from protgnn.data.parts import PartSet, part_set
+from protgnn.data.units import members
+from protgnn.editing.part_looks import LookKey, look_key, look_size, training_look
+from protgnn.editing.refit import place
+from protgnn.model.classifier import ProtGNN
+from protgnn.model.mined import ProtGNNMined
+from protgnn.training.algorithm import anchor
+from protgnn.training.checkpoint import OnEpoch, TrainingState
+from protgnn.training.edits import StoredSource
+from protgnn.training.ema import WeightAverage
+from protgnn.training.ending import end_with
+from protgnn.training.mined_algorithm import IDLE, ROUNDS, learn_on_parts, place_prototypes
+from protgnn.training.mining import fit_weights, mine
+from protgnn.training.prototype_subgraphs import cut_subgraphs
+from protgnn.training.recipe import Recipe
+from protgnn.training.resolve import learning_epochs
+from protgnn.training.session import Session
+
+FIT_STEPS, FIRST_WEIGHT = 300, 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Retrained:
+    """Where the prototypes come from after training, which of them are required, and a row for each epoch."""
+
+    sources: list[StoredSource]
+    required: list[int]
+    rows: list[dict[str, float]]
+
+
+def retrain(
+    model: ProtGNN,
+    train: Instances,
+    valid: Instances,
+    recipe: Recipe,
+    sources: list[StoredSource],
+    required: list[int],
+    forbidden: set[LookKey],
+    on_epoch: OnEpoch | None = None,
+) -> Retrained:
+    """Train a model on in place for ``recipe.anchored_epochs`` at the most.
+
+    Args:
+        model: The edited model, not calibrated.
+        train: Its training part, as it takes it.
+        valid: Its validation part.
+        recipe: What it was trained with.
+        sources: Where its prototypes come from.
+        required: The numbers of those that are kept.
+        forbidden: Looks that no prototype may have.
+        on_epoch: Called after every epoch.
+    """
+    recipe = recipe.model_copy(update={"epochs": learning_epochs(recipe, len(train))})  # none of them is left to do
+    session: Session[Any] = Session(model, train, valid, recipe, None, TrainingState(), on_epoch)
+    with torch.random.fork_rng():
+        if isinstance(model, ProtGNNMined):
+            kept = [sources[number] for number in required]
+            return _mined_again(session, train, kept, forbidden)
+        return _anchored_again(session, sources, required)
+
+
+def _anchored_again(session: Session[ProtGNN], sources: list[StoredSource], required: list[int]) -> Retrained:
+    """The anchored stage once more, and its ending."""
+    state, recipe = session.state, session.recipe
+    state.sources = [source.model_dump() for source in sources]
+    state.begin("anchored")
+    subgraphs = cut_subgraphs(session.train, state.sources).batch()
+    anchor(session, subgraphs.to(session.device))
+    model = session.model.cpu().eval()
+    ending = end_with(
+        model, state.best, subgraphs, session.train, session.valid, recipe.refine_steps, session.criterion
+    )
+    model.load_state_dict(ending.weights)
+    return Retrained(sources, required, state.rows)
+
+
+def _mined_again(
+    session: Session[ProtGNNMined], train: Instances, kept: list[StoredSource], forbidden: set[LookKey]
+) -> Retrained:
+    """One more round of mining and learning; the prototypes ``kept`` come first."""
+    model, state = session.model, session.state
+    graphs = session.train.ego_graphs().batch()
+    parts = model.candidates(graphs)
+    offset = model.added(graphs)
+    mined = _mine(session, train, parts, kept, forbidden, offset)
+    sources = [*kept, *mined]
+    state.sources = [source.model_dump() for source in sources]
+    place_prototypes(model, session.train, state.sources)
+    _fit(session, parts, offset)
+    if session.average is not None:  # there are other prototypes to average
+        session.average = WeightAverage(model, session.recipe.averaging)
+        session.exported = session.average.model
+    state.begin(ROUNDS[-1])
+    learn_on_parts(session, parts, offset)
+    session.restore_best()
+    model.cpu().eval()
+    sources = _without_idle(model, session.train, parts, sources, len(kept))
+    return Retrained(sources, list(range(len(kept))), state.rows)
+
+
+def _mine(
+    session: Session[ProtGNNMined],
+    train: Instances,
+    parts: PartSet,
+    kept: list[StoredSource],
+    forbidden: set[LookKey],
+    offset: Tensor,
+) -> list[StoredSource]:
+    """Prototypes that training chooses, other than those that are kept."""
+    y = session.train.y
+    assert y is not None
+    taken = {(source.label, training_look(train, source.graph, source.nodes)) for source in kept}
+    per_class = session.recipe.mined_prototypes
+    allowed = without_looks(session.model, parts, train, forbidden)
+    found = mine(session.model, allowed, y, per_class, session.criterion.class_weight, offset)
+    room = {label: per_class - sum(one.label == label for one in kept) for label in set(y.tolist())}
+    chosen = []
+    for source, counts in zip(found.sources, found.counts.tolist(), strict=True):
+        look, label = training_look(train, source["graph"], source["nodes"]), source["label"]
+        if look in forbidden or (label, look) in taken or room.get(label, 0) < 1:
+            continue
+        room[label] -= 1
+        chosen.append(StoredSource(graph=source["graph"], nodes=list(source["nodes"]), label=label, counts=counts))
+    return chosen
+
+
+@torch.no_grad()
+def _fit(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> None:
+    """First weights and bases for prototypes that were just placed."""
+    model, y = session.model, session.train.y
+    assert y is not None
+    head = model.head
+    values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
+    start = torch.full((values.shape[1],), FIRST_WEIGHT), torch.zeros(len(head.base))
+    classes, weights = head.classes.cpu(), session.criterion.class_weight
+    weight, base = fit_weights(values, y, classes, *start, FIT_STEPS, weights, offset)
+    head.last.weight.copy_(head.own_class_weights(weight.to(head.base.device)))
+    head.base.copy_(base)
+
+
+@torch.no_grad()
+def _without_idle(
+    model: ProtGNNMined, train: Instances, parts: PartSet, sources: list[StoredSource], kept: int
+) -> list[StoredSource]:
+    """Drop prototypes that add next to nothing in every training graph, but for the first ``kept``; embed the rest."""
+    head = model.head
+    found = model.compare(parts, model.embed_all(parts.graphs), model.unlike(parts))
+    own = head.last.weight.gather(0, head.classes[None]).squeeze(0)
+    works = (found.value * own).amax(0) >= IDLE
+    works[:kept] = True
+    if not bool(works.any()):
+        works[:] = True
+    numbers, base = works.nonzero().squeeze(1), head.base.clone()
+    left = [sources[number] for number in numbers.tolist()]
+    place(model, train, left, head.last.weight[:, numbers].clone())
+    head.base.copy_(base)
+    return left
+
+
+def without_looks(model: ProtGNNMined, parts: PartSet, train: Instances, forbidden: set[LookKey]) -> PartSet:
+    """The candidate parts without those of some looks, to mine among; a graph that has no others keeps its first.
+
+    Args:
+        model: Whose parts they are.
+        parts: Those of the training graphs.
+        train: The graphs.
+        forbidden: The looks.
+    """
+    if not forbidden:
+        return parts
+    graphs, sizes = train.ego_graphs(), {look_size(look) for look in forbidden}
+    banned = np.zeros(len(parts.first), bool)
+    for different, row in enumerate(parts.first.tolist()):
+        if int(parts.nodes[row]) in sizes:
+            nodes = list(members(parts.masks[row]))
+            banned[different] = look_key(graphs[int(parts.graph[row])], nodes) in forbidden
+    kept: list[list[int]] = [[] for _ in range(parts.num_graphs)]
+    for mask, graph, different in zip(parts.masks, parts.graph.tolist(), parts.distinct.tolist(), strict=True):
+        if not banned[different]:
+            kept[graph].append(mask)
+    masks = [own or [parts.masks[int(parts.ptr[graph])]] for graph, own in enumerate(kept)]
+    batch = graphs.batch()
+    return part_set(batch, masks, model.rule.kinds(batch), model.layers)

@@ -1,0 +1,49 @@
+"""What the amounts of a graph are called: totals and means of its node features, in the words and units of a field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from protgnn.data.schema import Schema
+
+_OF_MOLECULES = {
+    "logP share": ("logP without H", 1.0),
+    "refractivity share": ("refractivity without H", 5.0),
+    "polar area share": ("polar area", 20.0),
+    "surface share": ("surface without H", 10.0),
+    "partial charge": ("partial charge", 0.5),
+    "mass": ("mass", 50.0),
+    "rings": ("ring bonds", 2.0),
+}
+"""Crippen's log P and molar refractivity and Labute's surface in Å², all of the atoms that are nodes, so without
+hydrogens; the topological polar area in Å², and what else atoms have a share in. Columns are scaled, and times the
+number an amount has its own unit."""
+
+
+@dataclass(frozen=True)
+class AmountName:
+    """What an amount is called, and what to multiply it by."""
+
+    text: str
+    unit: float = 1.0
+
+    def say(self, amount: float) -> str:
+        """The amount in words: ``logP 2.31``."""
+        value = amount * self.unit
+        is_whole = abs(value - round(value)) < 5e-3 or abs(value) >= 100
+        return f"{self.text} {value:.0f}" if is_whole else f"{self.text} {value:.3g}"
+
+
+def amount_names(schema: Schema) -> list[AmountName]:
+    """The names of the number of nodes, the totals of all node features, and their means."""
+    if schema.featurizer != "molecule":
+        names: Sequence[str] = schema.node_features
+        totals = [AmountName(f"{name} in all") for name in names]
+        return [AmountName("nodes"), *totals, *(AmountName(f"{name} on average") for name in names)]
+    totals, means = [], []
+    for name in schema.node_features:
+        text, unit = _OF_MOLECULES.get(name, (name.removeprefix("element="), 1.0))
+        totals.append(AmountName(text if name in _OF_MOLECULES else f"{text} atoms", unit))
+        means.append(AmountName(f"{text} per atom" if name in _OF_MOLECULES else f"share of {text}", unit))
+    return [AmountName("atoms"), *totals, *means]

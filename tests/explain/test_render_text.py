@@ -1,0 +1,111 @@
+"""What is printed of a reasoning adds up, names no reason that adds nothing, and says what its numbers mean."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
+from protgnn.explain.render_text import chosen_rows, difference, likeness
+from protgnn.explain.run_data import run_part
+from protgnn.training.run import load_model
+from protgnn.viz.figure_rows import telling_rows
+from protgnn.viz.reasoning_figure import reasoning_svg
+
+
+def of_rows(*rows: tuple[int, float, tuple[float, float]], base: tuple[float, float] = (0.0, 0.0)) -> Reasoning:
+    """A reasoning of (class, similarity, weights) rows for the classes a and b."""
+    made = tuple(ReasoningRow(number, *row, evidence=(0,)) for number, row in enumerate(rows))
+    logits = tuple(sum(row.contribution(label) for row in made) + base[label] for label in (0, 1))
+    return Reasoning("x", ("a", "b"), logits, (0.5, 0.5), made, base=base)
+
+
+ODD = of_rows(
+    (0, 2.0, (0.5, 0.0)), (1, 2.61, (0.0, 0.3)), (1, 0.001, (0.0, 0.9)), (0, 1.0, (0.0, 0.0)), base=(1.0, -1.0)
+)
+
+
+@pytest.fixture(scope="module", params=["mined_run", "prototype_run"])
+def reasons(request) -> list[Reasoning]:
+    model, run = load_model(request.getfixturevalue(request.param))
+    return explain(model, run_part(run, "test"), RunContext.of(run))
+
+
+def leads(text: str) -> list[float]:
+    """The numbers of the last column, the total at the end."""
+    lines = [line for line in text.splitlines() if re.search(r"(\d\.\d\d)$", line)]
+    total = next(place for place, line in enumerate(lines) if "sum (logit)" in line)
+    return [float(line.split()[-1]) for line in lines[: total + 1]]
+
+
+def test_the_last_column_adds_up_to_the_lead_of_the_sentence(reasons):
+    for why in reasons:
+        *rows, total = leads(str(why))
+        assert total == pytest.approx(why.margin, abs=0.006)
+        assert sum(rows) == pytest.approx(total, abs=0.006 * (len(rows) + 1))
+        assert f"by {why.margin:.2f}" in difference(why)
+
+
+def test_every_number_of_the_sentence_stands_in_the_last_column(reasons):
+    for why in reasons:
+        sentence = re.sub(r" \([^()]* -?\+?\d+\.\d\d, [^()]*\d\.\d\d\)", "", difference(why))  # what a base is made of
+        told = [float(number) for number in re.findall(r" ([+-]\d+\.\d\d)(?=[,;]|$)", sentence)]
+        assert told and set(told) <= set(leads(str(why)))
+
+
+def test_a_row_that_adds_nothing_is_not_listed():
+    shown, rest = chosen_rows(ODD)
+    assert [row.prototype for row in shown] == [0, 1] and [row.prototype for row in rest] == [2, 3]
+    assert "and 2 more" in str(ODD)
+    drawn = {row.prototype for label in (0, 1) for row in telling_rows(ODD, label, 9)[0]}
+    assert drawn == {0, 1}
+
+
+def test_rows_are_in_the_order_of_what_they_add_to_the_lead(reasons):
+    for why in reasons:
+        gains = [why.gain(row) for row in chosen_rows(why)[0]]
+        assert gains == sorted(gains, reverse=True)
+
+
+def test_the_base_is_told_with_what_it_gives_to_each_class():
+    assert "the base +2.00 (a +1.00, b -1.00)" in difference(ODD)
+    assert "base: what a class has before anything is found" in str(ODD).replace("\n", " ")
+    assert "the base, before anything is found" in reasoning_svg(ODD)
+
+
+def test_what_speaks_against_a_prediction_is_told_even_where_only_the_base_speaks_for_it():
+    why = of_rows((1, 1.0, (0.0, 1.0)), (1, 1.0, (0.0, 0.5)), base=(1.0, -1.0))
+    assert "most against it: prototype 0 -1.00" in difference(why)
+
+
+def test_where_nothing_was_found_it_says_so():
+    why = of_rows((0, 0.0, (1.0, 0.0)), (1, 0.0, (0.0, 1.0)), base=(0.5, -0.5))
+    assert "2 prototypes, nothing found" in str(why) and "no prototype adds to it" in reasoning_svg(why)
+
+
+def test_parts_that_are_compared_by_their_looks_are_called_the_same_or_hardly_alike():
+    context = RunContext(highest_similarity=2.0)
+    why = replace(ODD, context=context)
+    assert [likeness(why, row) for row in why.rows] == ["the same", "the same", "hardly alike", "alike"]
+    twice = ReasoningRow(0, 0, 2.0, (1.0, 0.0), evidence=(0,), places=((0,), (1,)), counts=True)
+    assert likeness(why, twice) == "alike", "a sum over two places says nothing of either"
+    assert likeness(replace(why, base=()), twice) is None
+
+
+def test_similarities_come_with_their_place_among_the_training_graphs(reasons):
+    for why in reasons:
+        for row in why.rows:
+            assert 0 <= why.percentile(row) <= 100
+        assert why.to_json()["rows"][0]["percentile"] == why.percentile(why.rows[0])
+    assert "less similar" in str(reasons[0]).replace("\n", " ")
+    assert "in 100 training molecules" in reasoning_svg(reasons[0])
+
+
+def test_cut_edges_lead_from_the_evidence_to_the_rest(reasons):
+    for why in reasons:
+        edges = {tuple(edge) for edge in why.graph.edge_index.t().tolist()}
+        for row in why.rows:
+            inside = set(row.evidence or ())
+            assert why.cut_edges(row) == sorted(why.cut_edges(row), key=lambda edge: edge[::-1])
+            expected = {(a, b) for a, b in edges if a in inside and b not in inside}
+            assert set(why.cut_edges(row)) == expected
