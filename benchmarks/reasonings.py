@@ -3,7 +3,8 @@
 ProtGNN+ is trained on split 10 of three data sets and explains the test part. Of the graphs that it predicts rightly,
 and of those that it gets wrong, two are drawn. The rule: order them by the resemblance of evidence and prototype in the
 winning row, equal ones as they come in the test part; the *typical* one is in the middle, the *worst* one is the
-lowest. Nothing is picked by hand.
+lowest. Graphs whose class is predicted without any evidence have no such row: they are left out, and the page says how
+many they are. Nothing is picked by hand.
 
 Pictures go to ``docs/reasonings/``, what was chosen to ``benchmarks/results/reasonings.json``. ``--page`` writes
 ``docs/reasonings.md`` from that and from ``benchmarks/reasonings.toml``, which holds a sentence for each picture,
@@ -45,17 +46,19 @@ INTRODUCTION = """\
 What ProtGNN+ (GIN, the default recipe) says of test graphs of split 10, on which nothing was chosen. The two of each
 kind follow a rule and were not picked: of the graphs predicted rightly, and of those predicted wrongly, ordered by the
 [resemblance](method.md) of evidence and prototype in the winning row, the one in the middle is *typical* and the lowest
-is the *worst*. The sentence under a picture was written after looking at it.
+is the *worst*. Graphs whose class is predicted without any evidence have no winning row and are left out. The sentence
+under a picture was written after looking at it.
 
 Drawn by `python -m benchmarks.reasonings`; this page is written by `python -m benchmarks.reasonings --page`."""
 
 
 def chosen(reasonings: Sequence[Reasoning]) -> dict[str, tuple[Reasoning, float]]:
-    """By case (``right-typical``, …) the reasoning that the rule takes, and its resemblance; a case that no graph falls
-    into is missing, and so is the typical one where there is a single graph."""
+    """By case (``right-typical``, …) the reasoning that the rule takes, and its resemblance; a case that no graph with
+    a winning row falls into is missing, and so is the typical one where there is a single graph."""
     found: dict[str, tuple[Reasoning, float]] = {}
+    by_evidence = [why for why in reasonings if why.winning() is not None]
     for case in ("right", "wrong"):
-        own = [why for why in reasonings if (why.predicted == why.truth) == (case == "right")]
+        own = [why for why in by_evidence if (why.predicted == why.truth) == (case == "right")]
         alike = [look_figures([why], why.context)["resemblance"] for why in own]
         order = sorted(range(len(own)), key=lambda number: alike[number])
         if len(order) > 1:
@@ -72,11 +75,12 @@ def draw(data: str, reasonings: Sequence[Reasoning], folder: Path) -> dict[str, 
     """Draw the chosen reasonings into a folder; returns what the page says of each, by the name of its picture."""
     folder.mkdir(parents=True, exist_ok=True)
     told = {}
+    without = sum(why.winning() is None for why in reasonings)
     for case, (why, alike) in chosen(reasonings).items():
         name = f"{re.sub(r'[^a-z0-9]+', '-', data.lower())}-{case}"
         why.save(folder / f"{name}.svg")
-        assert why.truth is not None
         row = why.winning()
+        assert why.truth is not None and row is not None
         told[name] = {
             "data": data,
             "case": case,
@@ -87,6 +91,7 @@ def draw(data: str, reasonings: Sequence[Reasoning], folder: Path) -> dict[str, 
             "prototype": why.describe(row),
             "evidence": why.describe_evidence(row),
             "resemblance": alike,
+            "without_evidence": without / len(reasonings),
         }
     return told
 
@@ -95,14 +100,15 @@ def page(told: dict[str, dict[str, Any]], sentences: dict[str, dict[str, str]]) 
     """The blocks of the page."""
     blocks = [INTRODUCTION]
     for data in dict.fromkeys(one["data"] for one in told.values()):
-        blocks.append(f"## {data}")
-        for name, one in told.items():
-            if one["data"] == data:
-                kind, _, rank = one["case"].partition("-")
-                blocks.append(f"### Predicted {'rightly' if kind == 'right' else 'wrongly'}, {rank}")
-                blocks += [f"![The reasoning for {one['name']}](reasonings/{name}.svg)", facts(one)]
-                if not waits(name, one, sentences):
-                    blocks.append(f"**{sentences[name]['sentence']}**")
+        own = {name: one for name, one in told.items() if one["data"] == data}
+        share = next(iter(own.values()))["without_evidence"]
+        blocks += [f"## {data}", f"Predicted without any evidence, and left out: {share:.0%} of the test graphs."]
+        for name, one in own.items():
+            kind, _, rank = one["case"].partition("-")
+            blocks.append(f"### Predicted {'rightly' if kind == 'right' else 'wrongly'}, {rank}")
+            blocks += [f"![The reasoning for {one['name']}](reasonings/{name}.svg)", facts(one)]
+            if not waits(name, one, sentences):
+                blocks.append(f"**{sentences[name]['sentence']}**")
     return blocks
 
 

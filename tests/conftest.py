@@ -18,7 +18,13 @@ import torch
 
 import protgnn
 from protgnn.cli.main import main
+from protgnn.explain.run_data import run_part
 from protgnn.featurizers.spacy_parser import PARSER_VARIABLE
+from protgnn.model.mined import MinedHead
+from protgnn.training.checkpoint import TrainingState
+from protgnn.training.evaluate import predict_logits
+from protgnn.training.run import load_model, read_rows
+from protgnn.training.run_folder import save_run
 from tests.sentences import make_parser, reviews
 
 if TYPE_CHECKING:
@@ -140,6 +146,22 @@ def mined_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     with pytest.raises(SystemExit) as end:
         main(["train", str(molecules_csv), "--out", str(folder), *MINED])
     assert not end.value.code
+    return folder
+
+
+@pytest.fixture(scope="session")
+def base_run(mined_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run with another last class, which no prototype speaks for and whose base wins more than half of the
+    test molecules: these are predicted without any evidence. Not to be changed."""
+    model, run = load_model(mined_run)
+    head = model.head
+    assert isinstance(head, MinedHead)
+    with torch.no_grad():
+        head.last.weight[-1] = 0
+        others = predict_logits(model, run_part(run, "test"))[:, :-1].max(1).values
+        head.base[-1] = others.median() + 0.01
+    folder = tmp_path_factory.mktemp("runs") / "base"
+    save_run(folder, run, model, TrainingState(rows=read_rows(mined_run)))
     return folder
 
 

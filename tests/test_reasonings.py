@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from benchmarks import reasonings
@@ -27,8 +28,9 @@ def _resemblance(why) -> float:
 def test_the_worst_is_the_lowest_and_the_typical_one_has_as_many_below_as_above() -> None:
     found = reasonings.chosen(_explained())
     assert list(found) == ["right-typical", "right-worst", "wrong-typical", "wrong-worst"]
+    by_evidence = [why for why in _explained() if why.winning() is not None]
     for case in ("right", "wrong"):
-        own = [why for why in _explained() if (why.predicted == why.truth) == (case == "right")]
+        own = [why for why in by_evidence if (why.predicted == why.truth) == (case == "right")]
         alike = sorted(_resemblance(why) for why in own)
         assert found[f"{case}-worst"][1] == alike[0]
         assert found[f"{case}-typical"][1] == alike[(len(alike) - 1) // 2]
@@ -36,10 +38,19 @@ def test_the_worst_is_the_lowest_and_the_typical_one_has_as_many_below_as_above(
 
 
 def test_a_case_without_a_graph_is_left_out() -> None:
-    right = [why for why in _explained() if why.predicted == why.truth]
+    right = [why for why in _explained() if why.predicted == why.truth and why.winning() is not None]
     assert list(reasonings.chosen(right[:1])) == ["right-worst"]
     two = reasonings.chosen(right[:2])
     assert two["right-typical"][0] is not two["right-worst"][0]
+
+
+def test_what_is_predicted_without_any_evidence_is_counted_and_not_drawn(tmp_path) -> None:
+    one = next(why for why in _explained() if why.winning() is not None)
+    nothing = replace(one, rows=tuple(replace(row, similarity=0.0) for row in one.rows))
+    assert reasonings.chosen([nothing]) == {}
+    told = reasonings.draw("solubility", [one, nothing, nothing, nothing], tmp_path)
+    assert [drawn["name"] for drawn in told.values()] == [one.title]
+    assert "without any evidence, and left out: 75% of the test graphs" in "\n".join(reasonings.page(told, {}))
 
 
 def test_pictures_are_drawn_and_a_sentence_is_shown_only_under_its_own(tmp_path) -> None:

@@ -20,7 +20,7 @@ class Units:
 
     Attributes:
         neighbours: The neighbours of every node, one mask per node.
-        groups: Masks of nodes that come together: a node of a group brings the whole group.
+        groups: Masks of nodes that come together, the smallest first: a node that is in groups comes with a whole one.
         cycles: Masks of the cycles that an edge lies on, by edge: two nodes joined by such an edge bring a whole cycle
             of it, the smallest first.
     """
@@ -35,18 +35,29 @@ class Units:
         return len(self.neighbours)
 
     def closure(self, nodes: int) -> int:
-        """A whole set of nodes around these: groups are completed, and cut cycles closed by their smallest cycle."""
+        """A whole set of nodes around these: where a node has no whole group its smallest is completed, and cut cycles
+        are closed by their smallest cycle."""
         while True:
             before = nodes
+            held = self._held(nodes)
             for group in self.groups:
-                if nodes & group:
-                    nodes |= group
+                if nodes & group & ~held:
+                    nodes, held = nodes | group, held | group
             for (start, end), cycles in self.cycles.items():
                 inside = nodes >> start & 1 and nodes >> end & 1
                 if inside and not any(cycle & nodes == cycle for cycle in cycles):
                     nodes |= cycles[0]
             if nodes == before:
                 return nodes
+
+    def _held(self, nodes: int) -> int:
+        """The nodes of groups that are whole among these, and all that are in no group."""
+        held, grouped = 0, 0
+        for group in self.groups:
+            grouped |= group
+            if group & nodes == group:
+                held |= group
+        return held | ~grouped
 
     def is_whole(self, nodes: int) -> bool:
         """Whether no group and no cycle is cut."""

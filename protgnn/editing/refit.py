@@ -51,17 +51,19 @@ class KeptSimilarities:
         return model.head.similarity(model.head.distances(self._h))
 
     @torch.no_grad()
-    def added(self, model: ProtGNNMined) -> Tensor:
-        """What the composition of the graphs adds to their logits, ``[G, C]``."""
-        return model.added(self.graphs.ego_graphs().batch())
+    def added(self, model: ProtGNN) -> Tensor | float:
+        """What the composition of the graphs adds to their logits, ``[G, C]``; zero without one."""
+        return 0.0 if model.composition is None else model.added(self.graphs.ego_graphs().batch())
 
     @torch.no_grad()
     def outcome(self, model: ProtGNN) -> Outcome:
         """What the model makes of the graphs."""
         similar = self.of(model)
-        base = self.added(model) + model.head.base if isinstance(model, ProtGNNMined) else None
         logits = model.head.logits_of(similar)
-        return Outcome(logits if base is None else logits + base, similar, base=base)
+        base = torch.zeros_like(logits) + self.added(model)
+        if isinstance(model, ProtGNNMined):
+            base = base + model.head.base
+        return Outcome(logits + base, similar, base=base)
 
     @torch.no_grad()
     def mined(self, model: ProtGNNMined) -> MinedEvidence:
@@ -155,14 +157,15 @@ def refit(
     similar = train.of(model).detach()
     weight = head.last.weight.detach().clone()
     if not isinstance(model, ProtGNNMined):
-        found = refine(weight, similar, y, valid.of(model).detach(), valid_y, steps, criterion).weight
+        both = train.added(model), valid.added(model)
+        found = refine(weight, similar, y, valid.of(model).detach(), valid_y, steps, criterion, both).weight
         with torch.no_grad():
             head.last.weight.copy_(found)
         return
     mined, own = model.head, weight.gather(0, head.classes[None]).squeeze(0)
     start = mined.base.detach().clone()
     kept = criterion.quality(valid.outcome(model).logits, valid_y)
-    given = train.added(model)
+    given = torch.zeros(len(y), len(weight)) + train.added(model)
     fitted, base = fit_weights(similar, y, head.classes, own, start, FIT_STEPS, criterion.class_weight, given)
     with torch.no_grad():
         head.last.weight.copy_(mined.own_class_weights(fitted))

@@ -98,7 +98,7 @@ def _mined_again(
     model, state = session.model, session.state
     graphs = session.train.ego_graphs().batch()
     parts = model.candidates(graphs)
-    offset = model.added(graphs)
+    offset = torch.zeros(graphs.num_graphs, len(model.head.base)) + model.added(graphs)
     mined = _mine(session, train, parts, kept, forbidden, offset)
     sources = [*kept, *mined]
     state.sources = [source.model_dump() for source in sources]

@@ -49,11 +49,11 @@ def compare(model: ProtGNN, batch: Batch) -> Comparison:
         sampled = model.evidence(batch)
         similar = model.head.similarity(sampled.distance)
         return Comparison(similar, model.base(batch), _nodes(sampled.member(batch), batch))
-    return Comparison(model.similarities(batch), model.base(batch))
+    return Comparison(model.similarities(batch), model.base(batch), made_of=_made_of(model, batch))
 
 
-def _made_of(model: ProtGNNMined, batch: Batch) -> list[AmountsAdded] | None:
-    if model.composition is None:
+def _made_of(model: ProtGNN, batch: Batch) -> list[AmountsAdded] | None:
+    if model.composition is None or not model.composition.is_fitted:
         return None
     pairs = zip(amounts(batch).cpu(), model.composition.each(batch).cpu(), strict=True)
     return [AmountsAdded(amount, added) for amount, added in pairs]

@@ -14,7 +14,7 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.errors import ProtGNNError
 from protgnn.explain.comparison import AmountsAdded, compare
-from protgnn.explain.composition_rows import CompositionRow, composition_rows
+from protgnn.explain.composition_rows import VISIBLE, CompositionRow, composition_rows
 from protgnn.explain.mcts_evidence import SEARCHED, mcts_evidence
 from protgnn.explain.node_cards import NodeCard, node_cards, targets_first
 from protgnn.explain.run_context import NOTHING
@@ -159,9 +159,11 @@ class Reasoning(ReasoningViews):
         """The rows, those first that made most of the difference between the predicted class and the runner-up."""
         return sorted(self.rows, key=self.gain, reverse=True)
 
-    def winning(self) -> ReasoningRow:
-        """The row that adds most to the predicted class."""
-        return max(self.rows, key=lambda row: row.contribution(self.predicted))
+    def winning(self) -> ReasoningRow | None:
+        """The row that adds most to the predicted class; none where the model has a base and no row adds to that class
+        what would show in print: it is predicted without any evidence."""
+        best = max(self.rows, key=lambda row: row.contribution(self.predicted))
+        return None if self.base and best.contribution(self.predicted) < VISIBLE else best
 
     def describe(self, row: ReasoningRow) -> str:
         """The prototype of a row in a few characters; its number where nothing else is known of it."""
@@ -292,7 +294,8 @@ def explain(
                 for places in [compared.places.get((graph, k), ())]
             )
             sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
-            base = tuple(compared.base[graph].tolist()) if isinstance(head, MinedHead) else ()
+            has_base = isinstance(head, MinedHead) or compared.made_of is not None
+            base = tuple(compared.base[graph].tolist()) if has_base else ()
             amounts = None if compared.made_of is None else compared.made_of[graph]
             found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base, amounts))
     return found

@@ -6,6 +6,7 @@ them. What is computed is that of :func:`~protgnn.explain.explanation.explain`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,19 @@ from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.data.schema import Schema
 from protgnn.errors import DataError
 from protgnn.explain.comparison import compare
-from protgnn.explain.explanation import Reasoning, RunContext, explain
+from protgnn.explain.composition_rows import VISIBLE
+from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.model.mined import MinedHead
 from protgnn.training.evaluate import check_outputs, evaluation_batches, predict_logits
 
 Columns = dict[str, list[Any]]
+
+WITHOUT_EVIDENCE = "nothing: predicted without any evidence"
+"""What stands in ``looks like`` where no prototype adds to the class: its base wins, or what the graph is made of."""
+
+_DECIDED = ("prototype", "looks like", "similarity", "evidence")
 
 
 def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) -> list[dict[str, Any]]:
@@ -34,6 +42,7 @@ def prediction_columns(model: GraphClassifier, graphs: Instances, context: RunCo
     """Number, line in the file, name, predicted class, the probability of every class, and by what: whether the graph
     is familiar, and the prototype that adds most to the predicted class, with its number, what it shows, the similarity
     to it, and the nodes of the graph that were compared with it (empty for the whole graph; of a network by name).
+    Where the class is predicted without any evidence, there is no such prototype: number and similarity are None.
 
     A plain model has no prototypes, and its rows end with the probabilities; of sentences, with the share of words that
     no training sentence contains.
@@ -68,7 +77,7 @@ def prediction_names(model: GraphClassifier, schema: Schema, context: RunContext
     words = [] if context.vocabulary is None else ["unknown words", "language"]
     if not isinstance(model, ProtGNN):
         return [*names, *words]
-    return [*names, "familiar", *words, "prototype", "looks like", "similarity", "evidence"]
+    return [*names, "familiar", *words, *_DECIDED]
 
 
 def with_errors(rows: list[dict[str, Any]], skipped: list[tuple[int, str]]) -> list[dict[str, Any]]:
@@ -98,7 +107,6 @@ def refuse_taken_columns(source: str, keep: list[str], names: list[str]) -> None
 
 def prediction_row(why: Reasoning, number: int, line: int | None = None) -> dict[str, Any]:
     """One prediction as a row: see :func:`predictions`; ``number`` and ``line`` say where the graph stands."""
-    row, names = why.winning(), why.evidence_names(why.winning())
     words = [] if why.unknown_words is None else [why.unknown_words]
     return {
         "row": number,
@@ -108,6 +116,16 @@ def prediction_row(why: Reasoning, number: int, line: int | None = None) -> dict
         **{f"p({label})": round(p, 6) for label, p in zip(why.class_names, why.probabilities, strict=True)},
         "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
         **{name: column[0] for name, column in _unknown(list(words)).items()},
+        **_decided(why, why.winning()),
+    }
+
+
+def _decided(why: Reasoning, row: ReasoningRow | None) -> dict[str, Any]:
+    """The cells on the winning row of a reasoning."""
+    if row is None:
+        return {"prototype": None, "looks like": WITHOUT_EVIDENCE, "similarity": None, "evidence": ""}
+    names = why.evidence_names(row)
+    return {
         "prototype": row.prototype,
         "looks like": why.describe(row),
         "similarity": round(row.similarity, 6),
@@ -117,13 +135,15 @@ def prediction_row(why: Reasoning, number: int, line: int | None = None) -> dict
 
 @torch.no_grad()
 def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple[torch.Tensor, Columns]:
-    """Probabilities ``[G, C]``, the largest similarity of each graph, and the columns on its winning prototype."""
+    """Probabilities ``[G, C]``, the largest similarity of each graph, and the columns on its winning prototype, which
+    is that of :meth:`Reasoning.winning`."""
     if isinstance(graphs, NetworkInstances) and model.compares_evidence:
         return _by_reasonings(model, graphs, context)
     head = model.eval().head
     weights = head.last.weight.detach().cpu().numpy().astype(np.float64)
+    least = VISIBLE if isinstance(head, MinedHead) else -math.inf
     chances: list[torch.Tensor] = []
-    found: Columns = {"largest": [], "prototype": [], "looks like": [], "similarity": [], "evidence": []}
+    found: Columns = {name: [] for name in ("largest", *_DECIDED)}
     done = 0
     for batch in evaluation_batches(model, graphs):
         compared = compare(model, batch)
@@ -131,29 +151,29 @@ def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple
         check_outputs(logits, done)
         chances.append(logits.softmax(1))
         value = compared.value.numpy().astype(np.float64)
-        winning = (value * weights[logits.numpy().argmax(1)]).argmax(1).tolist()
+        added = value * weights[logits.numpy().argmax(1)]
+        best = zip(added.argmax(1).tolist(), (added.max(1) >= least).tolist(), strict=True)
+        winning = [k if enough else None for k, enough in best]
         found["largest"] += value.max(1).tolist()
         found["prototype"] += winning
-        found["similarity"] += [round(row[k], 6) for row, k in zip(value.tolist(), winning, strict=True)]
-        evidence = (compared.evidence.get((graph, k), ()) for graph, k in enumerate(winning))
+        pairs = list(zip(value.tolist(), winning, strict=True))
+        found["similarity"] += [None if k is None else round(row[k], 6) for row, k in pairs]
+        evidence = (() if k is None else compared.evidence.get((graph, k), ()) for graph, k in enumerate(winning))
         found["evidence"] += [" ".join(map(str, nodes)) for nodes in evidence]
         done += len(winning)
     descriptions = context.descriptions
-    found["looks like"] = [descriptions[k] if descriptions else f"prototype {k}" for k in found["prototype"]]
+    found["looks like"] = [
+        WITHOUT_EVIDENCE if k is None else descriptions[k] if descriptions else f"prototype {k}"
+        for k in found["prototype"]
+    ]
     return torch.cat(chances), found
 
 
 def _by_reasonings(model: ProtGNN, graphs: NetworkInstances, context: RunContext) -> tuple[torch.Tensor, Columns]:
     """The same for evidence in a network, whose nodes a reasoning can name."""
     reasons = explain(model, graphs, context)
-    rows = [why.winning() for why in reasons]
-    columns: Columns = {
-        "largest": [why.largest_similarity for why in reasons],
-        "prototype": [row.prototype for row in rows],
-        "looks like": [why.describe(row) for why, row in zip(reasons, rows, strict=True)],
-        "similarity": [round(row.similarity, 6) for row in rows],
-        "evidence": ["; ".join(why.evidence_names(row) or ()) for why, row in zip(reasons, rows, strict=True)],
-    }
+    decided = [{"largest": why.largest_similarity} | _decided(why, why.winning()) for why in reasons]
+    columns: Columns = {name: [cells[name] for cells in decided] for name in ("largest", *_DECIDED)}
     return torch.tensor([why.probabilities for why in reasons]), columns
 
 

@@ -122,7 +122,8 @@ class PyGModule(nn.Module):
         return torch.stack(rows)
 
     def _present(self, batch: Batch, presence: SoftMask) -> Tensor:
-        logits: Tensor = self.model.head(self.model.embed(batch.to(self._device), presence))
+        batch = batch.to(self._device)
+        logits: Tensor = self.model.head(self.model.embed(batch, presence)) + self.model.added(batch)
         return logits
 
     def around(self, graphs: GraphSet, targets: Tensor) -> NetworkInstances:

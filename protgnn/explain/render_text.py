@@ -132,7 +132,8 @@ class ReasoningTable:
         blank = [""] * (len(table.columns) - len(after) - 4)
         if self.rest:
             adds = [sum(row.contribution(label) for row in self.rest) for label in both]
-            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototypes, nothing found"
+            several = "s" if len(self.rest) > 1 else ""
+            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototype{several}, nothing found"
             table.add_row(*blank, said, *after, *map(signed, adds), signed(adds[0] - adds[1]), style="dim")
         for line in base_lines(why.base, why.composition, "base") if why.base else ():
             adds = [line.contributions[label] for label in both]

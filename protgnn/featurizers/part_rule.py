@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from protgnn.data.batch import Batch
 from protgnn.data.looks import row_hashes
 from protgnn.data.parts import NodeKinds
 from protgnn.data.schema import Schema
 from protgnn.data.units import Edge, Units, members, ring_edges
+from protgnn.featurizers.functional_groups import AROMATIC, CARBON, HETERO, HYDROGEN, OTHER, functional_groups
 from protgnn.featurizers.kinds import drawn_columns
 
 MOST_CYCLES = 64
@@ -79,19 +78,24 @@ class PartRule:
         source, target = batch.edge_index.numpy()
         order = np.argsort(batch.batch.numpy()[target], kind="stable")
         ptr = np.searchsorted(batch.batch.numpy()[target[order]], np.arange(len(counts) + 1))
-        marked = self._functional(batch) if self.has_units else None
+        kinds, multiple = self._atoms(batch) if self.has_units else ([], np.zeros(0, bool))
         found = []
         for number, count in enumerate(counts):
             own = order[ptr[number] : ptr[number + 1]]
-            pairs = np.stack([source[own], target[own]], 1) - starts[number]
+            pairs = (np.stack([source[own], target[own]], 1) - starts[number]).tolist()
             neighbours = [0] * count
-            for start, end in pairs.tolist():
+            for start, end in pairs:
                 neighbours[end] |= 1 << start
-            if marked is None:
+            if not self.has_units:
                 found.append(Units(tuple(neighbours)))
                 continue
-            edges = [(start, end) for start, end in pairs.tolist() if start < end]
-            groups = _joined(marked[starts[number] : starts[number + 1]], pairs)
+            bonds = [
+                (start, end, several)
+                for (start, end), several in zip(pairs, multiple[own].tolist(), strict=True)
+                if start < end
+            ]
+            groups = functional_groups(kinds[starts[number] : starts[number + 1]], bonds)
+            edges = [(start, end) for start, end, _ in bonds]
             found.append(Units(tuple(neighbours), groups, ring_cycles(count, edges)))
         return found
 
@@ -105,42 +109,19 @@ class PartRule:
         joined = {one | other for one, other in combinations(single[:MOST_CYCLES], 2) if one & other}
         return [*single, *sorted(mask for mask in joined - every if units.edge_count(mask) <= budget)]
 
-    def _functional(self, batch: Batch) -> np.ndarray:
-        """Ertl's marked atoms, bool ``[N]``; see :mod:`protgnn.featurizers.units`."""
+    def _atoms(self, batch: Batch) -> tuple[list[int], np.ndarray]:
+        """What every atom counts as, ``[N]``, and which bonds are double or triple, ``[E]``; see
+        :mod:`protgnn.featurizers.functional_groups`."""
         assert batch.edge_attr is not None
-        x, attr = batch.x.numpy(), batch.edge_attr.numpy()
-        source, target = batch.edge_index.numpy()
-        symbols = dict(self.elements)
-        carbon = x[:, symbols["C"]] > 0
-        hydrogen = x[:, symbols["H"]] > 0 if "H" in symbols else np.zeros(len(x), bool)
-        hetero = np.zeros(len(x), bool)
-        for symbol in _HETERO:
-            if symbol in symbols:
-                hetero |= x[:, symbols[symbol]] > 0
-        in_ring = np.zeros(len(x), bool)
+        x, attr, target = batch.x.numpy(), batch.edge_attr.numpy(), batch.edge_index[1].numpy()
+        kinds = np.full(len(x), OTHER)
+        for symbol, column in self.elements:
+            kind = {"H": HYDROGEN, "C": CARBON}.get(symbol, HETERO if symbol in _HETERO else OTHER)
+            kinds[x[:, column] > 0] = kind
         is_aromatic = (attr[:, list(self.aromatic)] > 0).any(1) if self.aromatic else np.zeros(len(attr), bool)
-        in_ring[target[is_aromatic]] = True
-        is_multiple = (attr[:, list(self.multiple)] > 0).any(1) if self.multiple else np.zeros(len(attr), bool)
-        multiple = np.zeros(len(x), bool)
-        multiple[target[is_multiple]] = True
-        single = hetero & ~in_ring & ~multiple
-        acetal = np.bincount(target[single[source]], minlength=len(x)) >= 2
-        marked = ~in_ring & ~hydrogen & (~carbon | multiple | acetal)
-        found: np.ndarray = marked | self._in_small_rings(batch, carbon & ~in_ring, hetero & ~in_ring)
-        return found
-
-    @staticmethod
-    def _in_small_rings(batch: Batch, carbon: np.ndarray, hetero: np.ndarray) -> np.ndarray:
-        """Carbons joined to a heteroatom within a ring of three, bool ``[N]``."""
-        source, target = batch.edge_index.numpy()
-        neighbours: dict[int, set[int]] = {}
-        for start, end in zip(source.tolist(), target.tolist(), strict=True):
-            neighbours.setdefault(end, set()).add(start)
-        found = np.zeros(len(batch.x), bool)
-        for start, end in zip(source.tolist(), target.tolist(), strict=True):
-            if hetero[start] and carbon[end] and neighbours[start] & neighbours[end]:
-                found[end] = True
-        return found
+        kinds[target[is_aromatic]] = AROMATIC
+        multiple: np.ndarray = np.any(attr[:, list(self.multiple)] > 0, axis=1)
+        return kinds.tolist(), multiple
 
 
 def ring_cycles(num_nodes: int, edges: list[Edge]) -> dict[Edge, tuple[int, ...]]:
@@ -156,16 +137,3 @@ def ring_cycles(num_nodes: int, edges: list[Edge]) -> dict[Edge, tuple[int, ...]
     for start, end in edges:
         mol.AddBond(start, end, Chem.BondType.SINGLE)
     return ring_edges(Chem.GetSymmSSSR(mol))
-
-
-def _joined(marked: np.ndarray, pairs: np.ndarray) -> tuple[int, ...]:
-    """Marked nodes that are neighbours as one group, masks by their first node."""
-    inside = pairs[marked[pairs[:, 0]] & marked[pairs[:, 1]]] if len(pairs) else pairs
-    size = len(marked)
-    _, component = connected_components(
-        coo_array((np.ones(len(inside)), (inside[:, 0], inside[:, 1])), shape=(size, size)), directed=False
-    )
-    groups: dict[int, int] = {}
-    for node in np.flatnonzero(marked).tolist():
-        groups[int(component[node])] = groups.get(int(component[node]), 0) | 1 << node
-    return tuple(groups.values())

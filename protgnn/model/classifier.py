@@ -7,7 +7,8 @@
 ==================  ==================================================================================
 
 The state dict holds ``encoder.*``, ``head.*`` and, where the readout learns, ``pooling.*``; for ProtGNN+ also
-``sampler.*`` and ``parts.*``, the batch-norm statistics of subgraphs.
+``sampler.*`` and ``parts.*``, the batch-norm statistics of subgraphs. ``composition.*``, where there is one, is what
+the make-up of the graph adds (``model/composition.py``; ours).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.featurizers.batch_units import BatchUnits
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
+from protgnn.model.composition import Composition
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import Evidence, EvidenceOptions, Exploration, Proposals, nearest, propose
 from protgnn.model.message_passing import SoftMask
@@ -39,12 +41,13 @@ class GraphClassifier(nn.Module):
     head: nn.Linear | PrototypeHead
     sampler: Sampler | None
     parts: SubgraphBatchNormStats | None
+    composition: Composition | None
 
     def __init__(self, encoder: Encoder | PyGEncoder, readout: ReadoutName, head: nn.Linear | PrototypeHead) -> None:
         super().__init__()
         self.encoder, self.readout, self.head = encoder, readout, head
         self.pooling = Pooling(encoder.width_out) if readout == "all" else None
-        self.sampler = self.parts = None
+        self.sampler = self.parts = self.composition = None
 
     @property
     def subgraphs_per_graph(self) -> int:
@@ -63,13 +66,21 @@ class GraphClassifier(nn.Module):
         """One embedding per graph, ``[B, H]``, where the graphs are subgraphs: those of prototypes, or evidence."""
         return self.embed(batch)
 
+    def added(self, batch: Batch) -> Tensor | float:
+        """What the composition of the graphs adds to their logits, ``[B, C]``; zero without one."""
+        if self.composition is None or not self.composition.is_fitted:
+            return 0.0
+        added: Tensor = self.composition(batch)
+        return added
+
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:
         """Logits ``[B, C]``; ``whole`` compares whole graphs even in ProtGNN+."""
         raise NotImplementedError
 
     def divide_logits(self, temperature: float) -> None:
         """Divide all logits by a number, in the weights that make them."""
-        raise NotImplementedError
+        if self.composition is not None:
+            self.composition.divide(temperature)
 
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
         """Squared distance ``[B, K]`` of every prototype to what it is compared with; ProtGNN and ProtGNN+ only."""
@@ -90,11 +101,12 @@ class PlainGNN(GraphClassifier):
     head: nn.Linear
 
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:
-        result: Tensor = self.head(self.embed(batch))
+        result: Tensor = self.head(self.embed(batch)) + self.added(batch)
         return result
 
     @torch.no_grad()
     def divide_logits(self, temperature: float) -> None:
+        super().divide_logits(temperature)
         self.head.weight.div_(temperature)
         self.head.bias.div_(temperature)
 
@@ -105,9 +117,10 @@ class ProtGNN(GraphClassifier):
     head: PrototypeHead
 
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:
-        return self.head.logits(self.distances(batch, whole))
+        return self.head.logits(self.distances(batch, whole)) + self.added(batch)
 
     def divide_logits(self, temperature: float) -> None:
+        super().divide_logits(temperature)
         self.head.divide_logits(temperature)
 
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
@@ -122,9 +135,10 @@ class ProtGNN(GraphClassifier):
         return self.head.similarity(self.head.distances(self.embed_parts(parts.batch())))
 
     def base(self, batch: Batch) -> Tensor:
-        """Logits ``[B, C]`` without any evidence, to which the contributions of prototypes are added: zero here."""
+        """Logits ``[B, C]`` without any evidence, to which the contributions of prototypes are added: here what the
+        composition adds."""
         weight = self.head.last.weight
-        return weight.new_zeros(batch.num_graphs, len(weight))
+        return weight.new_zeros(batch.num_graphs, len(weight)) + self.added(batch)
 
     def begin_anchored_stage(self) -> None:
         """Get ready to embed prototypes' subgraphs; ProtGNN+ begins to count statistics of subgraphs."""

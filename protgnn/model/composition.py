@@ -3,7 +3,7 @@
 Parts cannot tell all. Whether a molecule dissolves depends on its size and on how polar it is as a whole, and no part
 shows that. The composition says so openly, apart from the evidence: an additive model of Q amounts,
 
-``c(G) = Σ_q step_q(amount_q(G))``,
+``c(G) = base + Σ_q step_q(amount_q(G))``,
 
 where each ``step_q`` is a step function with one value per class. It sees no edge: what depends on how nodes are joined
 is left to the prototypes.
@@ -31,7 +31,7 @@ def amounts(batch: Batch) -> Tensor:
 
 
 class Composition(nn.Module):
-    """Step functions of amounts.
+    """Step functions of amounts, and a ``base [C]`` that every graph has.
 
     ``thresholds [Q, T]`` ascend in every row, and ``steps [Q, T + 1, C]`` are the values between them; at a threshold
     the step has been taken. An amount that says nothing has steps of zero.
@@ -39,12 +39,19 @@ class Composition(nn.Module):
 
     thresholds: Tensor
     steps: Tensor
+    base: Tensor
 
     def __init__(self, features: int, num_classes: int) -> None:
         super().__init__()
         count = 2 * features + 1
         self.register_buffer("thresholds", torch.zeros(count, BINS - 1))
         self.register_buffer("steps", torch.zeros(count, BINS, num_classes))
+        self.register_buffer("base", torch.zeros(num_classes))
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether it adds anything to any graph."""
+        return bool(self.steps.any())
 
     def each(self, batch: Batch) -> Tensor:
         """What each amount adds to each class, ``[B, Q, C]``."""
@@ -53,8 +60,9 @@ class Composition(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """What the composition adds to each class, ``[B, C]``."""
-        return self.each(batch).sum(1)
+        return self.base + self.each(batch).sum(1)
 
     def divide(self, temperature: float) -> None:
         """Divide all that is added by a number."""
         self.steps.div_(temperature)
+        self.base.div_(temperature)

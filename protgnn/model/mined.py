@@ -260,20 +260,7 @@ class ProtGNNMined(ProtGNN):
         return self.head.logits_of(self.evidence(batch).value.to(device)) + self.base(batch)
 
     def base(self, batch: Batch) -> Tensor:
-        return self.head.base + self.added(batch)
-
-    def added(self, batch: Batch) -> Tensor:
-        """What the composition of the graphs adds to their logits, ``[B, C]``; zero without one."""
-        base = self.head.base
-        if self.composition is None:
-            return base.new_zeros(batch.num_graphs, len(base))
-        added: Tensor = self.composition(batch.to(base.device))
-        return added
-
-    def divide_logits(self, temperature: float) -> None:
-        super().divide_logits(temperature)
-        if self.composition is not None:
-            self.composition.divide(temperature)
+        return self.head.base.expand(batch.num_graphs, -1) + self.added(batch.to(self.head.base.device))
 
     def distances(self, batch: Batch, whole: bool = False) -> Tensor:
         raise TypeError("Prototypes that count places have no single distance: use similarities")

@@ -38,8 +38,11 @@ def build(
         torch.manual_seed(seed_for(recipe.seed, "weights"))
         encoder = _encoder(recipe, schema, module)
         width = readout_width(recipe.readout, encoder.width_out)
+        made_of = Composition(len(schema.node_features), schema.num_classes) if recipe.composition else None
         if recipe.head == "plain":
-            return _reading(PlainGNN(encoder, recipe.readout, nn.Linear(width, schema.num_classes)), schema)
+            plain = _reading(PlainGNN(encoder, recipe.readout, nn.Linear(width, schema.num_classes)), schema)
+            plain.composition = made_of
+            return plain
         if classes is None:
             classes = torch.arange(schema.num_classes).repeat_interleave(recipe.prototypes)
         if is_mined(recipe):
@@ -47,13 +50,14 @@ def build(
             guide = _reading(PlainGNN(whole, recipe.readout, nn.Linear(width, schema.num_classes)), schema)
             mined = MinedHead(width, classes, schema.num_classes)
             rule = PartRule.of(schema)
-            made_of = Composition(len(schema.node_features), schema.num_classes) if recipe.composition else None
             budget, layers = recipe.evidence_edges, recipe.layers
             both = ProtGNNMined(encoder, recipe.readout, mined, guide, rule, budget, layers, made_of)
             return _reading(both, schema)
         head = PrototypeHead(width, classes, schema.num_classes, recipe.epsilon)
         if not recipe.plus:
-            return _reading(ProtGNN(encoder, recipe.readout, head), schema)
+            whole_graphs = _reading(ProtGNN(encoder, recipe.readout, head), schema)
+            whole_graphs.composition = made_of
+            return whole_graphs
         sampler = Sampler(encoder.width_out, prototype_width=width)
         units = BatchUnits.of(schema) if recipe.whole_parts else None
         return _reading(ProtGNNPlus(encoder, recipe.readout, head, sampler, evidence_options(recipe), units), schema)

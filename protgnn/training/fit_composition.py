@@ -54,7 +54,7 @@ def fit_composition(
 
     Args:
         amount: The amounts of the training graphs, ``[G, Q]``.
-        parts: Whether they have each of R recurring parts, ``[G, R]``.
+        parts: Whether they have each of R recurring parts, ``[G, R]``; R may be zero.
         y: Their classes, ``[G]``.
         weight: How much each graph counts, ``[G]``.
         num_classes: C.
@@ -64,7 +64,8 @@ def fit_composition(
     generator = np.random.default_rng(seed)
     asked = np.sort(generator.permutation(len(y))[:MOST_GRAPHS])
     fold = generator.permutation(len(asked)) % FOLDS
-    tried = [_left_out(numbers, y, weight, num_classes, asked, fold, precedence) for precedence in PRECEDENCES]
+    precedences = PRECEDENCES if parts.shape[1] else (1.0,)
+    tried = [_left_out(numbers, y, weight, num_classes, asked, fold, precedence) for precedence in precedences]
     best = min(tried, key=lambda one: one.losses.mean())
     chosen = next(one for one in tried if _is_about_as_good(one.losses, best.losses))
     everything = np.arange(len(y))

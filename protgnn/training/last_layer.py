@@ -29,6 +29,7 @@ def refine(
     valid_y: Tensor,
     steps: int,
     criterion: Criterion = DEFAULT_CRITERION,
+    given: tuple[Tensor | float, Tensor | float] = (0.0, 0.0),
 ) -> Refined:
     """Full-batch Adam on the last layer; the weights that did best on the validation graphs are kept.
 
@@ -38,15 +39,16 @@ def refine(
         valid, valid_y: the same of the validation graphs.
         steps: how many steps to take.
         criterion: what is minimised, and what is better.
+        given: logits ``[G, C]`` that the training graphs and the validation graphs have already.
     """
     weight = weight.detach().clone().requires_grad_()
     optimizer = torch.optim.Adam([weight], REFINE_LR)
-    best = Refined(weight.detach().clone(), criterion.quality(valid @ weight.detach().t(), valid_y))
+    best = Refined(weight.detach().clone(), criterion.quality(valid @ weight.detach().t() + given[1], valid_y))
     for _ in range(steps):
-        loss = criterion.loss(train @ weight.t(), train_y)
+        loss = criterion.loss(train @ weight.t() + given[0], train_y)
         (weight.grad,) = torch.autograd.grad(loss, weight)
         optimizer.step()
-        quality = criterion.quality(valid @ weight.detach().t(), valid_y)
+        quality = criterion.quality(valid @ weight.detach().t() + given[1], valid_y)
         if quality > best.quality:
             best = Refined(weight.detach().clone(), quality)
     return best

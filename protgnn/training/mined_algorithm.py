@@ -27,7 +27,8 @@ from protgnn.model.mined import ALIKE, ProtGNNMined
 from protgnn.model.places import find_places
 from protgnn.training.ema import WeightAverage
 from protgnn.training.fit_composition import fit_composition
-from protgnn.training.mining import L2, fit_weights, graph_weights, mine, recurring_looks
+from protgnn.training.mining import L2, CandidatePool, candidate_pool, fit_weights, graph_weights, mine, select
+from protgnn.training.mining_shortlist import recurring_looks
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import learning_epochs, settled, steps_per_epoch
@@ -39,9 +40,8 @@ STEPS_PER_ROUND = 500
 NEAREST = 3
 """Parts of a graph that look most like each prototype; they are what a step encodes."""
 SETTLING, SETTLED_AT_ONCE = 30, 500
-WORTH, ENOUGH, FOLDS = 0.01, 0.95, 5
-"""The composition must add so much to the accuracy on training graphs left out, and parts alone must be below so much
-of it; else parts explain alone."""
+ENOUGH, FOLDS = 0.95, 4
+"""Where parts alone classify so many training graphs correctly that were left out, they explain alone."""
 IDLE = 0.05
 """A prototype that never adds so much to the logit of its class is idle."""
 
@@ -87,7 +87,8 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
 
 @torch.no_grad()
 def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: PartSet) -> Tensor:
-    """Fit the composition, and take it if parts alone do not do: ``WORTH``, ``ENOUGH``.
+    """Fit the composition, and take it if parts alone do not do (``ENOUGH``) and if with it the loss on graphs left out
+    is lower by more than a standard error.
 
     It is fitted to the data alone, so training that is resumed finds the same.
 
@@ -105,8 +106,10 @@ def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: Part
     fitted = fit_composition(amount, recurring_looks(parts), y.numpy(), weight, none.shape[1], seed)
     offset = torch.from_numpy(fitted.held_out).float()
     if state.stage == "learn":
-        alone, helped = (_left_out_accuracy(session, parts, given) for given in (none, offset))
-        if alone >= ENOUGH or helped <= alone + WORTH:
+        pool = candidate_pool(model, parts, y.numpy())
+        (right, alone), (_, helped) = (_left_out(session, pool, given) for given in (none, offset))
+        gain = alone - helped
+        if right >= ENOUGH or float(gain.mean()) <= float(gain.std()) / len(gain) ** 0.5:
             return none
     for one in {model, session.exported}:
         assert one.composition is not None
@@ -115,25 +118,27 @@ def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: Part
     return offset
 
 
-def _left_out_accuracy(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> float:
-    """How many training graphs are classified correctly by mined prototypes whose weights were fitted to others."""
-    model, y, weight_of = session.model, session.train.y, session.criterion.class_weight
+def _left_out(session: Session[ProtGNNMined], pool: CandidatePool, offset: Tensor) -> tuple[float, Tensor]:
+    """How prototypes do on training graphs that they were not chosen by: accuracy, and losses ``[G]``."""
+    y, weight_of, (graphs, num_classes) = session.train.y, session.criterion.class_weight, offset.shape
     assert y is not None
-    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of, offset)
-    place_prototypes(model, session.train, mined.as_sources())
-    values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
     generator = generator_for(session.recipe.seed, "composition folds")
-    fold = torch.randperm(len(y), generator=generator) % FOLDS
-    own = torch.nn.functional.one_hot(mined.classes, offset.shape[1]).float()
-    right = 0
+    fold = torch.randperm(graphs, generator=generator) % FOLDS
+    logits, values = torch.zeros_like(offset), torch.from_numpy(pool.values).float()
     for number in range(FOLDS):
         kept, left = fold != number, fold == number
-        start = torch.full((values.shape[1],), 0.1), torch.zeros(offset.shape[1])
+        some, most = pool.of_graphs(kept.numpy()), session.recipe.mined_prototypes
+        chosen = select(some, y[kept].numpy(), num_classes, most, weight_of, offset[kept])
+        columns, classes = [column for column, _ in chosen], torch.tensor([label for _, label in chosen])
+        start = torch.full((len(chosen),), 0.1), torch.zeros(num_classes)
         weight, base = fit_weights(
-            values[kept], y[kept], mined.classes, *start, class_weight=weight_of, offset=offset[kept]
+            values[kept][:, columns], y[kept], classes, *start, class_weight=weight_of, offset=offset[kept]
         )
-        right += int(((values[left] * weight) @ own + base + offset[left]).argmax(1).eq(y[left]).sum())
-    return right / len(y)
+        own = torch.nn.functional.one_hot(classes, num_classes).float()
+        logits[left] = (values[left][:, columns] * weight) @ own + base + offset[left]
+    losses = torch.nn.functional.cross_entropy(logits, y, reduction="none")
+    losses = losses * torch.from_numpy(graph_weights(y, weight_of)).to(losses)
+    return float(logits.argmax(1).eq(y).float().mean()), losses
 
 
 @torch.no_grad()

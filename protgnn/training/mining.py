@@ -8,25 +8,19 @@ Weights are positive and for the own class alone, so a row is always a reason fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
 from scipy.stats import rankdata
 from torch import Tensor
 
 from protgnn.data.parts import PartSet
 from protgnn.data.units import members
 from protgnn.model.mined import ProtGNNMined
-
-LEAST_SUPPORT = 0.01
-"""Share of the training graphs that must have a candidate; at least three of them."""
-
-SHORTLIST = 60
-"""Candidates of each class and kind that are looked at more closely."""
+from protgnn.training.mining_shortlist import shortlist
 
 LEAST_AUC = 0.5
 """How well the values of a candidate must rank its class above the others; a rare part ranks only the few graphs that
@@ -49,6 +43,9 @@ AS_GOOD = 0.95
 
 SPEAKS = 0.8
 """A class with a candidate of this AUC gets a prototype in any case."""
+
+COMPARED_AT_ONCE = 64
+"""Candidates that are compared with all parts at once, for the memory that takes."""
 
 L2 = 1e-3
 FIT_STEPS = 60
@@ -91,77 +88,38 @@ def mine(
         class_weight: How much a graph of each class counts, ``[C]``; all the same without.
         offset: Logits that the graphs have already, ``[G, C]``.
     """
-    head, labels = model.eval().head, y.numpy()
-    candidates = shortlist(parts, labels)
+    labels = y.numpy()
+    pool = candidate_pool(model, parts, labels)
+    chosen = select(pool, labels, len(model.head.base), per_class, class_weight, offset)
+    chosen.sort(key=lambda pair: pair[1])
+    rows = np.array([pool.candidates[column % len(pool.candidates)] for column, _ in chosen])
+    classes = [label for _, label in chosen]
+    counts = torch.tensor([column >= len(pool.candidates) for column, _ in chosen])
+    return Mined(rows, torch.tensor(classes), counts, _sources(parts, rows, classes, labels))
+
+
+@torch.no_grad()
+def candidate_pool(model: ProtGNNMined, parts: PartSet, y: np.ndarray) -> CandidatePool:
+    """What every training graph has of each candidate, as if it were a prototype."""
+    head = model.eval().head
+    candidates = shortlist(parts, y)
     h = model.embed_all(parts.graphs).cpu()
-    head.replace(
-        torch.zeros(len(candidates), dtype=torch.int64),
-        torch.zeros(len(candidates), dtype=torch.bool),
-        parts.looks.of_parts(candidates),
-    )
-    head.vectors.copy_(h[torch.from_numpy(candidates)])
-    found = model.compare(parts, h, model.unlike(parts))
-    none = torch.zeros(len(candidates), dtype=torch.bool)
-    values = torch.cat([found.places.values(found.similar, counts) for counts in (none, ~none)], 1).numpy()
-    pool = CandidatePool(
-        values,
+    best, every = [], []
+    for start in range(0, len(candidates), COMPARED_AT_ONCE):
+        some = candidates[start : start + COMPARED_AT_ONCE]
+        none = torch.zeros(len(some), dtype=torch.bool)
+        head.replace(torch.zeros(len(some), dtype=torch.int64), none, parts.looks.of_parts(some))
+        head.vectors.copy_(h[torch.from_numpy(some)])
+        found = model.compare(parts, h, model.unlike(parts))
+        best.append(found.places.values(found.similar, none))
+        every.append(found.places.values(found.similar, ~none))
+    return CandidatePool(
+        candidates,
+        torch.cat([*best, *every], 1).numpy(),
         np.tile(parts.nodes[parts.first][candidates], 2),
         np.tile(parts.look_key[candidates], 2),
         _larger(parts, candidates),
     )
-    chosen = select(pool, labels, len(head.base), per_class, class_weight, offset)
-    chosen.sort(key=lambda pair: pair[1])
-    rows = np.array([candidates[column % len(candidates)] for column, _ in chosen])
-    classes = [label for _, label in chosen]
-    counts = torch.tensor([column >= len(candidates) for column, _ in chosen])
-    return Mined(rows, torch.tensor(classes), counts, _sources(parts, rows, classes, labels))
-
-
-def recurring_looks(parts: PartSet) -> np.ndarray:
-    """Whether each graph has each look that recurs, 0 or 1, ``[G, R]``."""
-    _, look = np.unique(parts.look_key, return_inverse=True)
-    table = _occurrences(parts, look[parts.distinct], int(look.max()) + 1)
-    found: np.ndarray = np.minimum(table[:, _enough(table)].toarray(), 1.0)
-    return found
-
-
-def _enough(table: csr_array) -> np.ndarray:
-    """The columns that enough graphs have."""
-    support = np.asarray((table > 0).sum(0)).ravel()
-    return np.flatnonzero(support >= min(max(3, LEAST_SUPPORT * table.shape[0]), support.max()))
-
-
-def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
-    """Different parts worth a closer look, by how they look and by all that the encoder sees.
-
-    Those that recur, the most telling of each class by whether they are there and by how often. Of each look the most
-    usual part stands for it.
-    """
-    _, look = np.unique(parts.look_key, return_inverse=True)
-    full = _occurrences(parts, parts.distinct, len(parts.look_key))
-    by_look = _occurrences(parts, look[parts.distinct], int(look.max()) + 1)
-    usual = np.zeros(by_look.shape[1], np.int64)
-    order = np.argsort(np.asarray((full > 0).sum(0)).ravel(), kind="stable")
-    usual[look[order]] = order  # the last one written is the most frequent
-    size = parts.nodes[parts.first]
-    chosen: set[int] = set()
-    for table, stands_for in ((by_look, usual), (full, np.arange(full.shape[1]))):
-        enough = _enough(table)
-        counted = table[:, enough].toarray()
-        for values in (np.minimum(counted, 1), np.minimum(counted, 8)):
-            spread = values.std(0) + 1e-2
-            for label in np.unique(y):
-                gap = np.abs(values[y == label].mean(0) - values[y != label].mean(0)) / spread
-                gap = gap - 5e-3 * size[stands_for[enough]]
-                chosen.update(stands_for[enough[np.argsort(-gap, kind="stable")[:SHORTLIST]]].tolist())
-    return np.array(sorted(chosen))
-
-
-def _occurrences(parts: PartSet, column: np.ndarray, columns: int) -> csr_array:
-    """How often each column is met in each graph, ``[G, columns]``."""
-    table = csr_array((np.ones(len(parts)), (parts.graph, column)), shape=(parts.num_graphs, columns))
-    table.sum_duplicates()
-    return table
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,16 +127,22 @@ class CandidatePool:
     """Q candidates, each with two columns: once by its best place and once by all places.
 
     Attributes:
+        candidates: The number of each among the different parts, ``[Q]``.
         values: How much each graph has of each candidate, ``[G, 2 Q]``.
         size: The nodes of the candidate of each column, ``[2 Q]``.
         look: A number that is equal for candidates that look the same, ``[2 Q]``.
         larger: For a column those of parts that hold it and have more cycles.
     """
 
+    candidates: np.ndarray
     values: np.ndarray
     size: np.ndarray
     look: np.ndarray
     larger: dict[int, list[int]]
+
+    def of_graphs(self, kept: np.ndarray) -> CandidatePool:
+        """The same candidates and some of the graphs."""
+        return replace(self, values=self.values[kept])
 
 
 def select(

@@ -115,8 +115,8 @@ class Recipe(BaseModel):
     mined_prototypes: int = knob(20, "mined prototypes of a class at the most", ge=1, le=100)
     composition: bool = knob(
         True,
-        "whether what a graph is made of (its size, and how much of each node feature it has) may count beside mined "
-        "prototypes; it is shown apart from the evidence",
+        "whether what a graph is made of (its size, and how much of each node feature it has) may count where that "
+        "helps; it is shown apart from the evidence; false for sentences, and for nodes and links of a network",
         paper=False,
     )
     evidence_edges: int = knob(10, "edges B of the evidence for a prototype, as many as fit", paper=10, ge=1)

@@ -42,6 +42,7 @@ def resolve(recipe: Recipe, train: Instances, encoder: nn.Module | None = None) 
         ProtGNNError: the readout is not for these instances, or ProtGNN+ is asked for on a directed network.
     """
     recipe = recipe.model_copy(update={"evidence": _evidence(recipe, train)})
+    recipe = recipe.model_copy(update={"composition": _composition(recipe, train)})
     changes: dict[str, Any] = {"readout": _readout(recipe, train), "search_max_nodes": largest_prototype(recipe)}
     layers = getattr(encoder, "num_layers", None)
     if isinstance(layers, int):
@@ -153,6 +154,13 @@ def reach_of(recipe: Recipe) -> Reach:
 def noun(recipe: Recipe, schema: Schema) -> str:
     """What a model of that recipe classifies, in a word: a molecule, a node, a pair."""
     return {1: "node", 2: "pair"}.get(targets_read(recipe.readout), schema.kind)
+
+
+def _composition(recipe: Recipe, train: Instances) -> bool:
+    """Whether the make-up of a graph may count: the columns of words mean nothing to a reader, what is around a node of
+    a network is no whole, and a sampler's evidence is all that the paper's ProtGNN+ has."""
+    graphs = not train.num_targets and train.schema.kind != "sentence"
+    return recipe.composition and graphs and (not recipe.plus or recipe.evidence == "mined")
 
 
 def _evidence(recipe: Recipe, train: Instances) -> str:

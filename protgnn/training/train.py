@@ -15,6 +15,7 @@ from protgnn.data.schema import Schema
 from protgnn.featurizers.vocabulary import vocabulary_of
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.algorithm import fit
+from protgnn.training.blend_composition import blend_composition
 from protgnn.training.build import build
 from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
@@ -22,7 +23,7 @@ from protgnn.training.device import check_device, join_ranks
 from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity
 from protgnn.training.prototype_cards import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
-from protgnn.training.resolve import as_model_input, resolve
+from protgnn.training.resolve import as_model_input, criterion_of, resolve
 from protgnn.training.run import Run
 from protgnn.training.run_folder import finish, training_in
 from protgnn.training.scores import score
@@ -119,6 +120,7 @@ def train_in(
 def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState | None, folder: Path | None) -> Trained:
     model, recipe, parts = prepared.model, prepared.recipe, prepared.parts
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
+    blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
     temperature = calibrate(model, parts.valid) if recipe.calibrate else None
     # Promises are for graphs that were held out, and checking them is slow.
     held_out = [parts.valid] if parts.test is None else [parts.valid, parts.test]

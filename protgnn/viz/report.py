@@ -258,10 +258,11 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
     if why.among.schema.kind == "sentence":
         return {"thumb": None}
     row = why.winning() if prototype is None else why.rows[prototype]
-    picture = draw_why(why, row.evidence or ())
+    nodes, label = ((), None) if row is None else (row.evidence or (), row.label)
+    picture = draw_why(why, nodes)
     assert picture is not None
     width, height = _THUMB
-    placed = sheet.place(picture, (3, 3, width - 6, height - 6), row.evidence or (), row.label, smallest=0.3)
+    placed = sheet.place(picture, (3, 3, width - 6, height - 6), nodes, label, smallest=0.3)
     return {"thumb": svg(width, height, [placed], why.title, PAGE)}
 
 
@@ -285,7 +286,7 @@ def _line(why: Reasoning, opened: dict[int, str]) -> dict[str, Any]:
         "probability": f"{why.probabilities[why.predicted]:.2f}",
         "familiar": why.familiar,
         "notes": why.notes,
-        "prototype": row.prototype,
-        "description": why.describe(row),
-        "similarity": f"{row.similarity:.2f}",
+        "prototype": None if row is None else row.prototype,
+        "description": "nothing found" if row is None else why.describe(row),
+        "similarity": "–" if row is None else f"{row.similarity:.2f}",
     }

@@ -101,13 +101,13 @@ def input_picture(why: Reasoning, picture: Picture, sheet: Sheet) -> str:
 
 
 def thumb(why: Reasoning, sheet: Sheet) -> str | None:
-    """The graph in small, with the evidence for the prototype that adds most marked; none of a sentence."""
+    """The graph in small, with the evidence for the prototype that adds most, if any, marked; none of a sentence."""
     graph = why.graph
     if graph is None or graph.schema.kind == "sentence":
         return None
     row, (width, height) = why.winning(), _THUMB
-    nodes = row.marked or ()
-    placed = sheet.place(draw_input(graph, focus=nodes), (3, 3, width - 6, height - 6), nodes, row.label)
+    nodes, label = ((), None) if row is None else (row.marked or (), row.label)
+    placed = sheet.place(draw_input(graph, focus=nodes), (3, 3, width - 6, height - 6), nodes, label)
     return svg(width, height, [placed], clean(why.title), PAGE)
 
 

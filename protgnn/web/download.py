@@ -24,14 +24,14 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
 
 
 def row_png(why: Reasoning) -> bytes | None:
-    """The graph with the evidence of the prototype that adds most, in light colours; none of a sentence."""
+    """The graph with the evidence of the prototype that adds most, if any, in light colours; none of a sentence."""
     graph = why.graph
     if graph is None or graph.schema.kind == "sentence":
         return None
     row, sheet = why.winning(), Sheet(LIGHT)
-    nodes = row.marked or ()
+    nodes, label = ((), None) if row is None else (row.marked or (), row.label)
     box = (4.0, 4.0, _WIDTH - 8, _HEIGHT - 8)
-    placed = sheet.place(draw_input(graph, focus=nodes), box, nodes, row.label)
+    placed = sheet.place(draw_input(graph, focus=nodes), box, nodes, label)
     return to_png(svg(_WIDTH, _HEIGHT, [placed], why.title, LIGHT, sheet.defs()), zoom=1)
 
 

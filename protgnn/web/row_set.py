@@ -76,8 +76,8 @@ class RowSet:
             winning = why.winning()
             extra = {
                 "labelled": "" if truth is None else truth,
-                "contribution": round(winning.contribution(why.predicted), 6),
-                "evidence looks like": why.describe_evidence(winning) or "all of it",
+                "contribution": None if winning is None else round(winning.contribution(why.predicted), 6),
+                "evidence looks like": "" if winning is None else why.describe_evidence(winning) or "all of it",
                 "why": difference(why),
                 "warnings": "; ".join(why.notes),
             }
@@ -89,7 +89,7 @@ class RowSet:
 
 
 def _line(why: Reasoning, start: int) -> dict[str, Any]:
-    """One row of the table."""
+    """One row of the table; what it says of a prototype is None where the class is predicted without any evidence."""
     row = why.winning()
     return {
         "row": start + why.number,
@@ -99,7 +99,7 @@ def _line(why: Reasoning, start: int) -> dict[str, Any]:
         "probability": round(why.probabilities[why.predicted], 6),
         "familiar": why.familiar,
         "notes": [clean(note) for note in why.notes],
-        "prototype": row.prototype,
-        "similarity": round(row.similarity, 6),
-        "contribution": round(row.contribution(why.predicted), 6),
+        "prototype": None if row is None else row.prototype,
+        "similarity": None if row is None else round(row.similarity, 6),
+        "contribution": None if row is None else round(row.contribution(why.predicted), 6),
     }

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from protgnn.data.units import Units, mask_of, members
 from protgnn.featurizers.molecule import from_smiles, parse
-from protgnn.featurizers.units import functional_groups, units_of
+from protgnn.featurizers.units import groups_of, units_of
 
 MOLECULES = ["CC(=O)Nc1ccc(O)cc1", "c1ccc2ccccc2c1", "O=C1CCCCO1", "C1CC1", "CC(C)(C)OC(=O)N", "C=CC#N", "C1CC2CCC1C2"]
 
@@ -18,7 +18,7 @@ def units(smiles: str) -> Units:
 
 
 def groups(smiles: str) -> list[list[int]]:
-    return [list(members(group)) for group in functional_groups(parse(smiles))]
+    return [list(members(group)) for group in groups_of(parse(smiles))]
 
 
 @given(st.sampled_from(MOLECULES), st.integers(0, 2**32))
@@ -53,11 +53,31 @@ def test_a_whole_part_cuts_no_ring_as_rdkit_sees_it(smiles, seed):
         ("c1ccncc1", []),
         ("COCOC", [[1, 2, 3]]),
         ("C1CO1", [[0, 1, 2]]),
-        ("CC(=O)NCC(C)Cl", [[1, 2, 3], [6 + 1]]),
+        ("CC(=O)NCC(C)Cl", [[7], [1, 2, 3]]),
+        ("CC(=O)C=CC", [[1, 2], [3, 4]]),  # an enone: ketone and alkene
+        ("CC(=O)NC(C)=O", [[1, 2, 3], [3, 4, 6]]),  # an imide: two amides that share the nitrogen
+        ("CC(=O)NS(C)(=O)=O", [[1, 2, 3], [3, 4, 6, 7]]),  # an amide and a sulfonamide
+        ("CC(=O)NN", [[3, 4], [1, 2, 3]]),  # an amide and a hydrazine
+        ("CC(=O)C(C)=O", [[1, 2], [3, 5]]),
+        ("C=CO", [[0, 1, 2]]),
+        ("CC#N", [[1, 2]]),
+        ("c1ccccc1B(O)O", [[6, 7, 8]]),
+        ("CSSC", [[1, 2]]),
+        ("FC(F)(F)C", [[0], [2], [3]]),
+        ("NC(N)=O", [[0, 1, 2, 3]]),
+        ("O=c1cc[nH]cc1", [[0]]),
+        ("[H][H]", []),
     ],
 )
-def test_functional_groups_follow_ertls_rule(smiles, wanted):
+def test_functional_groups_are_those_that_a_chemist_names(smiles, wanted):
     assert groups(smiles) == wanted
+
+
+def test_one_amide_of_an_imide_is_whole_and_half_of_it_is_not():
+    of = units("CC(=O)NC(C)=O")
+    assert of.is_whole(mask_of([1, 2, 3])) and of.is_whole(mask_of([1, 2, 3, 4, 6]))
+    assert not of.is_whole(mask_of([1, 2])) and not of.is_whole(mask_of([1, 2, 3, 4]))
+    assert of.closure(mask_of([4])) == mask_of([3, 4, 6])
 
 
 def test_one_ring_of_two_fused_ones_is_whole_and_half_of_it_is_not():

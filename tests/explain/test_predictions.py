@@ -8,8 +8,9 @@ import shutil
 import pytest
 
 from protgnn.data.graph_set import GraphSet
+from protgnn.explain.composition_rows import VISIBLE
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.predictions import prediction_columns, prediction_names, predictions
+from protgnn.explain.predictions import WITHOUT_EVIDENCE, prediction_columns, prediction_names, predictions
 from protgnn.explain.run_data import run_part
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.run import load_model, run_checksum
@@ -86,10 +87,12 @@ def test_the_evidence_of_a_row_is_that_of_its_reasoning(mined_run):
     rows, reasons = predictions(model, graphs, context), explain(model, graphs, context)
     assert any(row["evidence"] for row in rows)
     for row, why in zip(rows, reasons, strict=True):
-        winning = why.winning()
-        assert (row["prototype"], row["predicted"]) == (winning.prototype, why.class_names[why.predicted])
-        assert row["evidence"] == " ".join(map(str, winning.evidence or ()))
-        assert row["looks like"] == why.describe(winning)
+        winning = max(why.rows, key=lambda one, label=why.predicted: one.contribution(label))
+        said = (winning.prototype, " ".join(map(str, winning.evidence or ())), why.describe(winning))
+        if winning.contribution(why.predicted) < VISIBLE:
+            said = (None, "", WITHOUT_EVIDENCE)
+        assert (row["prototype"], row["evidence"], row["looks like"]) == said
+        assert row["predicted"] == why.class_names[why.predicted]
 
 
 def test_the_columns_that_are_promised_are_those_that_come(opened, run_folder):

@@ -81,6 +81,7 @@ def test_what_speaks_against_a_prediction_is_told_even_where_only_the_base_speak
 def test_where_nothing_was_found_it_says_so():
     why = of_rows((0, 0.0, (1.0, 0.0)), (1, 0.0, (0.0, 1.0)), base=(0.5, -0.5))
     assert "2 prototypes, nothing found" in str(why) and "no prototype adds to it" in reasoning_svg(why)
+    assert "1 prototype, nothing found" in str(of_rows((1, 0.0, (0.0, 1.0)), base=(0.5, -0.5)))
 
 
 def test_parts_that_are_compared_by_their_looks_are_called_the_same_or_hardly_alike():

@@ -30,7 +30,7 @@ def test_a_recipe_builds_the_class_of_its_model_with_the_keys_that_runs_store(ki
     model = made(kind, graphs)
     assert type(model) is KINDS[kind][1]
     names = {key.split(".")[0] for key in model.state_dict()}
-    assert names == {"encoder", "pooling", "head"} | ({"sampler", "parts"} if kind == "plus" else set())
+    assert names == {"encoder", "pooling", "head"} | ({"sampler", "parts"} if kind == "plus" else {"composition"})
     assert (model.sampler is None) == (model.parts is None) == (kind != "plus")
     assert model(graphs.batch()).shape == (6, 2)
 

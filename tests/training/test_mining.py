@@ -109,7 +109,7 @@ def test_selection_takes_what_tells_classes_apart_and_both_of_a_conjunction():
     first, second, noise = rng.integers(0, 2, (3, 400)).astype(float)
     y = (first * second).astype(np.int64)
     values = np.stack([first, second, noise, first, second, noise], 1)
-    chosen = select(CandidatePool(values, np.ones(6), np.array([0, 1, 2, 0, 1, 2]), {}), y, 2, 5)
+    chosen = select(CandidatePool(np.arange(3), values, np.ones(6), np.array([0, 1, 2, 0, 1, 2]), {}), y, 2, 5)
     assert len({(column % 3, label) for column, label in chosen}) == len(chosen)
     assert {column % 3 for column, label in chosen if label == 1} == {0, 1}
     assert all(column % 3 != 2 for column, _ in chosen)

@@ -13,6 +13,9 @@ from protgnn.cli.main import main
 from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
+from protgnn.explain.explanation import RunContext, explain
+from protgnn.explain.run_data import run_part
+from protgnn.training.run import load_model
 from protgnn.viz.report import report_page
 
 FEW = {"epochs": 2, "hidden": 8, "prototypes": 1, "anchored_epochs": 1, "search_iterations": 2, "refine_steps": 2}
@@ -97,6 +100,26 @@ def test_it_says_how_good_the_model_is_and_how_it_was_made(page):
 
 def test_every_test_graph_is_listed(page):
     assert len(page.having(data_kind="test molecules")) == 9
+
+
+def test_where_no_prototype_adds_to_the_class_none_is_linked_or_marked(base_run, prototype_run, written):
+    model, run = load_model(base_run)
+    graphs = run_part(run, "test")
+    reasons = explain(model, graphs, RunContext.of(run))
+    text = report_page(model, run, base_run, graphs)
+    lines = re.findall(r'<tr data-kind="test molecules".*?</tr>', text, re.DOTALL)
+    assert any(why.winning() is None for why in reasons)
+    for line, why in zip(lines, reasons, strict=True):
+        winning = why.winning()
+        linked = re.findall(r'href="#prototype-(\d+)"', line)
+        assert linked == ([] if winning is None else [str(winning.prototype)])
+        assert ("<td>nothing found</td>" in line) == (winning is None)
+    summaries = re.findall(r'id="why-right-(\d+)".*?<summary>(.*?)</summary>', text, re.DOTALL)
+    assert any(reasons[int(number)].winning() is None for number, _ in summaries)
+    for number, summary in summaries:
+        placed = summary.split("<use")[0].split("<g transform", 1)[1]  # marks are drawn under the molecule
+        assert ("<path" in placed or "<circle" in placed) == (reasons[int(number)].winning() is not None), number
+    assert "Nothing found" in text and "othing found" not in written.read_text()
 
 
 def test_it_is_the_same_every_time(protgnn_command, prototype_run, written, tmp_path):

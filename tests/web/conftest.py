@@ -60,6 +60,15 @@ def client(visitor: Callable[[], TestClient]) -> TestClient:
     return visitor()
 
 
+@pytest.fixture
+def base_visitor(base_run: Path) -> Iterator[TestClient]:
+    """A visitor of a run that predicts one class without any evidence."""
+    app = make_app(Explorer.open(base_run), Door(frozenset({HOST}), "protgnn-8765"))
+    with TestClient(app, base_url=f"http://{HOST}", headers=HEADERS) as client:
+        assert client.get("/").status_code == 200
+        yield client
+
+
 @pytest.fixture(scope="session")
 def served() -> Iterator[Callable[[Explorer], str]]:
     """Serve an explorer on a free port of this machine; its address."""

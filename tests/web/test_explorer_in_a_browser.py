@@ -165,6 +165,35 @@ def test_the_map_is_walked_with_the_keyboard(page):
     page.get_by_text("Prediction").wait_for()
 
 
+def test_where_nothing_was_found_no_prototype_is_named(browser_context, base_run, served):
+    browser_context.clear_cookies()
+    visit = Visit(browser_context, served(Explorer.open(base_run)))
+    page = visit.page
+    page.set_default_timeout(60_000)
+    page.get_by_text("Prediction").wait_for()
+    view(page, "Table")
+    lines = page.locator("table.rows tbody tr")
+    lines.first.wait_for()
+    without = page.locator("table.rows tbody tr", has=page.get_by_role("cell", name="nothing found"))
+    known, found = without.count(), lines.count()
+    assert 0 < known < found
+    assert without.first.locator("td").all_inner_texts()[-3:] == ["nothing found", "–", "–"]
+    assert without.locator('a[href*="show="]').count() == 0
+    page.get_by_role("button", name="most by prototype").click()
+    expect(lines.first).to_contain_text("nothing found")
+    page.get_by_label("Most by").select_option(label="nothing found")
+    expect(lines).to_have_count(known)
+    row = int(lines.first.get_attribute("data-row"))
+    view(page, "Map")
+    plot = page.locator(".plot svg")
+    plot.wait_for()
+    box = page.locator(f'.dot[data-row="{row}"]').bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".detail")).to_contain_text("nothing found: predicted without any evidence")
+    page.close()
+    assert visit.complaints == [], "the console is not silent"
+
+
 def test_two_runs_are_compared_and_a_disagreement_opened(page):
     view(page, "Compare")
     page.get_by_text("They disagree on").wait_for()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from protgnn.explain.predictions import WITHOUT_EVIDENCE
 from protgnn.web.limits import ServerLimits
 
 
@@ -68,9 +69,12 @@ def test_the_csv_has_the_predictions_and_why(client):
     rows = client.get("/api/rows").json()["rows"]
     assert len(found) == len(rows)
     for line, row in zip(found, rows, strict=True):
-        assert int(line["prototype"]) == row["prototype"]
-        assert float(line["similarity"]) == pytest.approx(row["similarity"], abs=1e-5)
-        assert line["why"].startswith(line["predicted"]) and line["evidence looks like"]
+        assert line["prototype"] == ("" if row["prototype"] is None else str(row["prototype"]))
+        for name in ("similarity", "contribution"):
+            assert (float(line[name]) if line[name] else None) == pytest.approx(row[name], abs=1e-5)
+        assert line["why"].startswith(line["predicted"])
+        assert bool(line["evidence looks like"]) == bool(line["evidence"]) == (row["prototype"] is not None)
+    assert any(row["prototype"] is not None for row in rows)
 
 
 def test_the_workbook_has_the_same_rows_and_a_picture_in_each(client):
@@ -83,6 +87,31 @@ def test_the_workbook_has_the_same_rows_and_a_picture_in_each(client):
     assert sheet.max_row == len(rows) + 1 and len(sheet._images) == len(rows)
     predicted = [sheet.cell(number, names.index("prototype") + 1).value for number in range(2, sheet.max_row + 1)]
     assert predicted == [row["prototype"] for row in rows]
+
+
+def test_where_no_prototype_adds_to_the_class_none_is_named_or_marked(base_visitor):
+    import openpyxl
+
+    rows = base_visitor.get("/api/rows").json()["rows"]
+    number = next(row["row"] for row in rows if row["prototype"] is None)
+    assert rows[number]["similarity"] is None and rows[number]["contribution"] is None
+    assert any(row["prototype"] is not None for row in rows)
+    line = list(csv.DictReader(io.StringIO(base_visitor.get("/api/rows.csv").text)))[number]
+    assert line["looks like"] == WITHOUT_EVIDENCE and "Most for it: the base" in line["why"]
+    for name in ("prototype", "similarity", "evidence", "contribution", "evidence looks like"):
+        assert line[name] == "", name
+    sheet = openpyxl.load_workbook(io.BytesIO(base_visitor.get("/api/rows.xlsx").content)).active
+    cells = dict(zip((cell.value for cell in sheet[1]), (cell.value for cell in sheet[number + 2]), strict=True))
+    assert cells["looks like"] == WITHOUT_EVIDENCE and cells["prototype"] is cells["similarity"] is None
+    assert len(sheet._images) == len(rows)
+    found = base_visitor.post(
+        "/api/pictures", json={"rows": "held-out", "numbers": [row["row"] for row in rows]}
+    ).json()
+    for row in rows:
+        drawn = found["pictures"][str(row["row"])]
+        assert ("<path" in drawn or "<circle" in drawn) == (row["prototype"] is not None), "what is marked"
+    cards = base_visitor.get("/api/prototypes").json()["prototypes"]
+    assert sum(card["wins"] for card in cards) == sum(row["prototype"] is not None for row in rows)
 
 
 def test_no_cell_is_run_by_a_spreadsheet():

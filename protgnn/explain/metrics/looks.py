@@ -2,12 +2,14 @@
 
 =============================  ==================================================================================
 ``whole_parts``                share of prototypes and evidence that cut no ring and no functional group
-``resemblance``                of evidence and prototype in the winning row, mean over graphs
+``resemblance``                of evidence and prototype in the winning row, mean over graphs that have one
 ``resemblance_random``         the same of a random connected part of as many nodes of the same graph
 ``resemblance_correlation``    Spearman's rank correlation of similarity and resemblance over all rows
 =============================  ==================================================================================
 
-The resemblance is that of :mod:`protgnn.data.resemblance`. Whole graphs, which a ProtGNN compares, are parts too.
+The resemblance is that of :mod:`protgnn.data.resemblance`. Whole graphs, which a ProtGNN compares, are parts too. A
+graph whose class is predicted without any evidence has no winning row; where no graph has one, ``resemblance`` and
+``resemblance_random`` are left out.
 """
 
 from __future__ import annotations
@@ -63,11 +65,10 @@ def look_figures(reasonings: Sequence[Reasoning], context: RunContext, seed: int
                 winning.append(value)
                 drawn = random_part(units, len(part), rng)
                 drawn_at_random.append(resemblance(look_of(kinds, drawn), looks[row.prototype]))
-    figures = {
-        "whole_parts": sum(whole) / len(whole),
-        "resemblance": sum(winning) / len(winning),
-        "resemblance_random": sum(drawn_at_random) / len(drawn_at_random),
-    }
+    figures = {"whole_parts": sum(whole) / len(whole)}
+    if winning:
+        figures["resemblance"] = sum(winning) / len(winning)
+        figures["resemblance_random"] = sum(drawn_at_random) / len(drawn_at_random)
     if len(set(similar)) > 1 and len(set(alike)) > 1:
         figures["resemblance_correlation"] = float(spearmanr(similar, alike).statistic)
     return figures

@@ -5,8 +5,8 @@
                        decided is removed from the graph, mean over graphs
 ``evidence_share``     the nodes of that evidence, as a share of the graph
 ``without_evidence``   share of graphs that no row decided: the class is predicted without any evidence
-``filler``             share of the edges of evidence, in the winning row, that belong to a unit whose removal lowers
-                       the similarity by at most ``TOLERANCE``
+``filler``             share of the edges of evidence, in the winning rows that there are, that belong to a unit whose
+                       removal lowers the similarity by at most ``TOLERANCE``
 =====================  ============================================================================================
 
 The rows that decided are the fewest, largest gain first, without which the predicted class would not be ahead.
@@ -103,7 +103,7 @@ def filler(model: ProtGNN, graphs: GraphSet, reasonings: Sequence[Reasoning]) ->
     total = 0
     for number, why in enumerate(reasonings):
         row, graph = why.winning(), why.graph
-        if row.evidence is None or graph is None:
+        if row is None or row.evidence is None or graph is None:
             continue
         units, part = units_of(graph, to_rdkit(graph)), mask_of(row.evidence)
         edges = units.edge_count(part)

@@ -145,12 +145,13 @@ async function look(row) {
   view.current = row;
   const [x, y] = view.places[row];
   for (const [name, value] of Object.entries({ cx: x, cy: y, visibility: "visible" })) view.cursor.setAttribute(name, value);
-  const line = view.rows[row], card = view.sheet.prototypes[line.prototype];
+  const line = view.rows[row];
   const slot = h("div", { class: "frame thumb" });
   view.detail.replaceChildren(slot, h("p", {}, h("code", {}, line.name)),
     h("p", {}, "predicted ", classLabel(line.predicted), ` ${line.probability.toFixed(2)}`,
       line.truth === null ? null : [", labelled ", classLabel(line.truth)]),
-    h("p", { class: "muted" }, "most by ", h("a", { href: link("prototypes", { show: line.prototype }) }, `prototype ${line.prototype}`), " ", h("code", {}, card.description)),
+    h("p", { class: "muted" }, line.prototype === null ? "nothing found: predicted without any evidence" : [
+      "most by ", h("a", { href: link("prototypes", { show: line.prototype }) }, `prototype ${line.prototype}`), " ", h("code", {}, view.sheet.prototypes[line.prototype].description)]),
     h("p", {}, h("a", { href: link("ask", { rows: view.source, row }) }, "Ask why")));
   const own = view;
   const found = await post("/api/pictures", { rows: view.source, numbers: [row] });

@@ -82,7 +82,8 @@ function filters() {
     select("predicted", "Predicted", [["", "any class"], ...run.classes.map((name, label) => [label, name])]),
     select("outcome", "Outcome", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["none", "not labelled"]]),
     select("familiar", "Familiar", [["", "all"], ["yes", "familiar"], ["no", "unfamiliar"], ["notes", "with a warning"]]),
-    select("prototype", "Most by", [["", "any prototype"], ...view.sheet.prototypes.map((card) => [card.number, `${card.number} ${card.description.slice(0, 24)}`])]),
+    select("prototype", "Most by", [["", "any prototype"], ...(view.found.rows.some((row) => row.prototype === null) ? [["none", "nothing found"]] : []),
+      ...view.sheet.prototypes.map((card) => [card.number, `${card.number} ${card.description.slice(0, 24)}`])]),
     view.filter.selected ? h("button", { type: "button", onclick: () => { view.filter.selected = false; state.selected = null; location.hash = link("table"); } },
       `${count(state.selected.size, "row")} selected on the map ✕`) : null);
 }
@@ -93,7 +94,7 @@ function fits(row) {
   return (filter.predicted === "" || row.predicted === Number(filter.predicted))
     && (filter.outcome === "" || outcome === filter.outcome)
     && (filter.familiar === "" || (filter.familiar === "notes" ? row.notes.length > 0 : row.familiar === (filter.familiar === "yes")))
-    && (filter.prototype === "" || row.prototype === Number(filter.prototype))
+    && (filter.prototype === "" || (filter.prototype === "none" ? row.prototype === null : row.prototype === Number(filter.prototype)))
     && (!filter.text || row.name.toLowerCase().includes(filter.text))
     && (!filter.selected || state.selected?.has(row.row));
 }
@@ -132,7 +133,7 @@ function fill() {
 }
 
 function line(row) {
-  const card = view.sheet.prototypes[row.prototype];
+  const found = row.prototype !== null;
   const why = link("ask", { rows: view.source, row: row.row });
   return h("tr", { "data-row": row.row },
     h("td", { class: "small-picture" }),
@@ -142,9 +143,9 @@ function line(row) {
     h("td", {}, classLabel(row.predicted), row.truth !== null && row.truth !== row.predicted ? h("b", { class: "wrong" }, " ✗ wrong") : null),
     h("td", { class: "number" }, row.probability.toFixed(2)),
     h("td", {}, row.familiar === null ? "–" : row.familiar ? "yes" : h("b", {}, "no")),
-    h("td", {}, h("a", { href: link("prototypes", { show: row.prototype }) }, String(row.prototype)), " ", h("code", {}, card?.description ?? "")),
-    h("td", { class: "number" }, row.similarity.toFixed(2)),
-    h("td", { class: "number" }, row.contribution.toFixed(2).replace("-", "−")));
+    h("td", {}, found ? [h("a", { href: link("prototypes", { show: row.prototype }) }, String(row.prototype)), " ", h("code", {}, view.sheet.prototypes[row.prototype]?.description ?? "")] : "nothing found"),
+    h("td", { class: "number" }, found ? row.similarity.toFixed(2) : "–"),
+    h("td", { class: "number" }, found ? row.contribution.toFixed(2).replace("-", "−") : "–"));
 }
 
 async function drawSmall(numbers) {

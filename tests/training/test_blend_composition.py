@@ -1,0 +1,95 @@
+"""Blending the composition into a trained model: it helps where amounts decide, stays out elsewhere, and adds up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+from protgnn.explain.explanation import explain
+from protgnn.model.composition import Composition
+from protgnn.training.blend_composition import SHARES, blend_composition
+from protgnn.training.build import build
+from protgnn.training.calibration import fit_temperature
+from protgnn.training.evaluate import assess, faithfulness, predict_logits
+from protgnn.training.recipe import make_recipe
+from protgnn.training.resolve import criterion_of, resolve
+from protgnn.training.train import SplitData, train
+
+QUICK = {"hidden": 8, "epochs": 2, "anchored_epochs": 1, "prototypes": 2, "search_iterations": 3, "refine_steps": 5}
+
+
+@pytest.fixture(scope="module")
+def parts(molecules) -> SplitData:
+    return SplitData(molecules.train, molecules.valid, molecules.test)
+
+
+def by_size(graphs: GraphSet) -> GraphSet:
+    """The same graphs, labelled by how many nodes they have."""
+    nodes = graphs.node_counts
+    return replace(graphs, y=(nodes > 5).long() + (nodes > 7).long())
+
+
+@pytest.mark.parametrize("head", ["plain", "prototypes"])
+def test_a_label_that_is_an_amount_is_learned_by_an_untrained_gnn_with_a_composition(head, parts):
+    train_part, valid, test = (by_size(part) for part in (parts.train, parts.valid, parts.test))
+    recipe = resolve(make_recipe(**QUICK, head=head), train_part)
+    model = build(recipe, train_part.schema)
+    before = float((predict_logits(model, test).argmax(1) == test.y).float().mean())
+    share = blend_composition(model, train_part, valid, criterion_of(recipe, train_part), recipe.seed)
+    after = float((predict_logits(model, test).argmax(1) == test.y).float().mean())
+    assert share == max(SHARES) and after >= 0.9 > before
+
+
+def test_the_blend_is_the_weighted_mean_of_both_at_their_temperatures(parts):
+    recipe = resolve(make_recipe(**QUICK, head="plain"), parts.train)
+    model = build(recipe, parts.train.schema)
+    own = predict_logits(model, parts.valid)
+    share = blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
+    assert share > 0  # an untrained GNN knows nothing
+    other = model.composition(parts.valid.batch())
+    own = (1 - share) * own / fit_temperature(own, parts.valid.y)
+    np.testing.assert_allclose(predict_logits(model, parts.valid), own + other, atol=1e-5)
+
+
+def test_where_amounts_say_nothing_the_model_stays_as_it_is():
+    graphs = ba_2motifs(200)
+    recipe = make_recipe(**{**QUICK, "epochs": 30}, encoder="gin", head="plain")
+    done = train(SplitData(graphs[:120], graphs[120:160], graphs[160:]), recipe)
+    assert done.model.composition is not None and not done.model.composition.is_fitted
+    assert isinstance(done.model.added(graphs.batch()), float)
+
+
+def test_a_blended_protgnn_keeps_its_promises_and_shows_what_amounts_add(parts):
+    named = [by_size(part) for part in (parts.train, parts.valid, parts.test)]
+    done = train(SplitData(*named), make_recipe(**QUICK))
+    assert done.model.composition.is_fitted
+    figures = faithfulness(done.model, assess(done.model, named[2]), done.prototypes.subgraphs)
+    assert figures["sum_error"] <= 1e-5 and figures["prototype_error"] <= 1e-5
+    for why in explain(done.model, named[2][:10]):
+        assert why.composition and why.base
+        for label in range(3):
+            total = why.base[label] + sum(row.contribution(label) for row in why.rows)
+            assert total == pytest.approx(why.logits[label], abs=1e-5)
+            apart = sum(row.contributions[label] for row in why.composition)
+            own = float(done.model.composition.base[label])
+            assert apart + own == pytest.approx(why.base[label], abs=1e-4)
+        assert "amounts:" in str(why)
+
+
+@pytest.mark.parametrize("changes", [{"composition": False}, {"plus": True, "evidence": "sampled"}])
+def test_models_without_a_composition_are_left_alone(changes, parts):
+    recipe = resolve(make_recipe(**QUICK, **changes), parts.train)
+    model = build(recipe, parts.train.schema)
+    assert model.composition is None and recipe.composition is False
+    assert blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), 0) == 0.0
+
+
+def test_the_base_is_divided_with_the_steps():
+    made = Composition(3, 2)
+    made.base.copy_(torch.tensor([1.0, -1.0]))
+    made.steps.fill_(2.0)
+    made.divide(2.0)
+    assert made.base.tolist() == [0.5, -0.5] and bool((made.steps == 1).all())
