@@ -19,6 +19,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from benchmarks.peer_models import SETTINGS, MoleculeParts, chemprop_version, probabilities
+from benchmarks.recipe_digest import METHOD
 from benchmarks.runs import MODELS, Figures, complete, digest_of
 
 SPLITS = {
@@ -47,7 +48,7 @@ def settings_of(model: str) -> str:
     if model in SETTINGS:
         return SETTINGS[model]
     encoder, _, head = model.partition(":")
-    return f"recipe:{digest_of(encoder, head, {})}"
+    return f"recipe:{digest_of(encoder, head, {})}-{METHOD}"
 
 
 def run(task: PeerTask, chemprop: str | None) -> tuple[str, Figures]:

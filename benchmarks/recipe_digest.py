@@ -67,6 +67,11 @@ KEYS = (
 """The keys of a recipe in the order in which results are named by them."""
 
 
+METHOD = 2
+"""Counts changes of how prototypes are mined and the composition is fitted, of which no key of the recipe tells. Names
+of results that depend on either end with it (docs/decisions/0054, 0055)."""
+
+
 UNNAMED = {"calibrate"}
 """Keys that change no prediction."""
 

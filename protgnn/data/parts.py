@@ -14,7 +14,7 @@ import torch
 from protgnn.data.batch import Batch, offsets
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.looks import Cut, EdgesBySource, LookCounts, part_keys, row_hashes, wl_labels
-from protgnn.data.units import Units, members
+from protgnn.data.units import Units, cuts_none, members
 
 CLOSING = 1.0
 """What a node gains in growing for every further edge to the part: half a cycle is no part that anybody would name."""
@@ -68,19 +68,22 @@ class PartSet:
 def all_parts(units: Units, budget: int, most: int) -> list[int]:
     """Connected whole unions of units of at most ``budget`` edges, fewest units first, at most ``most``."""
     own = units.all_units()
-    reach = {unit: units.around(unit) | unit for unit in own}
-    level = [unit for unit in own if units.edge_count(unit) <= budget] or [min(own, key=int.bit_count)]
-    seen = dict.fromkeys(level)
+    reach = [(unit, units.around(unit) | unit) for unit in own]
+    fragile = units.fragile(own)
+    edges = {unit: units.edge_count(unit) for unit in own}
+    level = [unit for unit in own if edges[unit] <= budget] or [min(own, key=int.bit_count)]
+    seen = {unit: edges[unit] for unit in level}  # each part and its edges
     while level:
         following = []
         for part in level:
-            for unit, near in reach.items():
+            for unit, near in reach:
                 union = part | unit
                 if not near & part or union == part or union in seen:
                     continue
-                if units.edge_count(union) > budget or not units.is_whole(union):
+                count = seen[part] + units.edges_between(union & ~part, part)
+                if count > budget or not cuts_none(union, fragile):
                     continue
-                seen[union] = None
+                seen[union] = count
                 following.append(union)
                 if len(seen) >= most:
                     return list(seen)

@@ -79,6 +79,14 @@ class Units:
         """Edges between the nodes of a set."""
         return sum((self.neighbours[node] & nodes).bit_count() for node in members(nodes)) // 2
 
+    def edges_between(self, nodes: int, others: int) -> int:
+        """Edges that a set brings to ``others``, which it has no node of: among its nodes, and between the two."""
+        inside = joined = 0
+        for node in members(nodes):
+            inside += (self.neighbours[node] & nodes).bit_count()
+            joined += (self.neighbours[node] & others).bit_count()
+        return inside // 2 + joined
+
     def around(self, nodes: int) -> int:
         """The neighbours of a set outside of it."""
         found = 0

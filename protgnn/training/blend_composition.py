@@ -53,8 +53,7 @@ def blend_composition(
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
     weight = torch.from_numpy(graph_weights(valid.y, criterion.class_weight))
     losses = {
-        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, weight)
-        for share in (0.0, *SHARES)
+        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, weight) for share in (0.0, *SHARES)
     }
     best = min(losses, key=lambda share: losses[share])
     if not best:
