@@ -107,7 +107,7 @@ def page(told: dict[str, dict[str, Any]], sentences: dict[str, dict[str, str]]) 
         for name, one in own.items():
             kind, _, rank = one["case"].partition("-")
             blocks.append(f"### Predicted {'rightly' if kind == 'right' else 'wrongly'}, {rank}")
-            blocks += [f"![The reasoning for {one['name']}](reasonings/{name}.svg)", facts(one)]
+            blocks += [f"![The reasoning as a picture](reasonings/{name}.svg)", facts(one)]
             if not waits(name, one, sentences):
                 blocks.append(f"**{sentences[name]['sentence']}**")
     return blocks

@@ -27,14 +27,17 @@ class AmountsAdded:
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The values ``[B, K]`` that enter the logits and what is added to them, ``base [B, C]``; the nodes of the
-    evidence of each pair (none where whole graphs are compared); and of mined prototypes all places where they are
-    found, the evidence first, and what the composition adds."""
+    evidence of each pair (none where whole graphs are compared); of mined prototypes all places where they are found,
+    the evidence first; what the composition adds; whether the model has a base at all, or only zeros in its place;
+    and of mined prototypes how much each looks like its evidence, ``resemblance [B, K]``."""
 
     value: Tensor
     base: Tensor
     evidence: dict[Pair, tuple[int, ...]] = field(default_factory=dict)
     places: dict[Pair, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     made_of: list[AmountsAdded] | None = None
+    has_base: bool = False
+    resemblance: Tensor | None = None
 
 
 @torch.no_grad()
@@ -44,12 +47,14 @@ def compare(model: ProtGNN, batch: Batch) -> Comparison:
         mined = model.evidence(batch)
         places = {pair: tuple(nodes) for pair, nodes in mined.nodes().items()}
         best = {pair: nodes[0] for pair, nodes in places.items()}
-        return Comparison(mined.value, model.base(batch).cpu(), best, places, _made_of(model, batch))
+        made_of, base = _made_of(model, batch), model.base(batch).cpu()
+        return Comparison(mined.value, base, best, places, made_of, has_base=True, resemblance=mined.resemblance)
     if isinstance(model, ProtGNNPlus):
         sampled = model.evidence(batch)
         similar = model.head.similarity(sampled.distance)
         return Comparison(similar, model.base(batch), _nodes(sampled.member(batch), batch))
-    return Comparison(model.similarities(batch), model.base(batch), made_of=_made_of(model, batch))
+    made_of = _made_of(model, batch)
+    return Comparison(model.similarities(batch), model.base(batch), made_of=made_of, has_base=made_of is not None)
 
 
 def _made_of(model: ProtGNN, batch: Batch) -> list[AmountsAdded] | None:

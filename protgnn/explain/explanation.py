@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 EvidenceSource = Literal["model", "search"]
 
+LOOKS_ALIKE = 0.5
+"""The resemblance from which on a row of mined prototypes is shown: below it nobody would say that parts look alike."""
+
 UNFAMILIAR = "unlike anything the model knows"
 PLAIN = "A plain model has no prototypes to explain by: train one with --set head=prototypes"
 
@@ -40,7 +43,8 @@ class ReasoningRow:
 
     ``evidence`` are the nodes of the part of the graph that was compared with the prototype, with all edges between
     them; ``None`` where that was the whole graph. ``places`` are all parts of the graph that look like a mined
-    prototype, the evidence first; where it ``counts`` them, the similarity is the sum over all places.
+    prototype, the evidence first; where it ``counts`` them, the similarity is the sum over all places. ``resemblance``
+    is how much evidence and prototype look alike, from 0 to 1, where that is a part of the similarity.
     """
 
     prototype: int
@@ -50,6 +54,12 @@ class ReasoningRow:
     evidence: tuple[int, ...] | None = None
     places: tuple[tuple[int, ...], ...] = ()
     counts: bool = False
+    resemblance: float | None = None
+
+    @property
+    def looks_alike(self) -> bool:
+        """Whether the two parts look enough alike to be shown side by side; known of mined prototypes only."""
+        return self.resemblance is None or self.resemblance >= LOOKS_ALIKE
 
     @property
     def marked(self) -> tuple[int, ...] | None:
@@ -160,10 +170,11 @@ class Reasoning(ReasoningViews):
         return sorted(self.rows, key=self.gain, reverse=True)
 
     def winning(self) -> ReasoningRow | None:
-        """The row that adds most to the predicted class; none where the model has a base and no row adds to that class
-        what would show in print: it is predicted without any evidence."""
-        best = max(self.rows, key=lambda row: row.contribution(self.predicted))
-        return None if self.base and best.contribution(self.predicted) < VISIBLE else best
+        """The row that adds most to the predicted class; none where the model has a base and no row whose parts look
+        alike adds to that class what would show in print: it is predicted without any evidence."""
+        alike = [row for row in self.rows if row.looks_alike]
+        best = max(alike, key=lambda row: row.contribution(self.predicted), default=None)
+        return None if best is None or (self.base and best.contribution(self.predicted) < VISIBLE) else best
 
     def describe(self, row: ReasoningRow) -> str:
         """The prototype of a row in a few characters; its number where nothing else is known of it."""
@@ -287,15 +298,15 @@ def explain(
         sums = zip(compared.value.tolist(), logits.tolist(), logits.softmax(1).tolist(), strict=True)
         for graph, (values, logit, probability) in enumerate(sums):
             number = len(found)
+            alike = [None] * len(values) if compared.resemblance is None else compared.resemblance[graph].tolist()
             name = None if graphs.names is None else graphs.names[number]
             rows = tuple(
-                ReasoningRow(k, classes[k], value, weights[k], marked.get((number, k)), places, counts[k])
+                ReasoningRow(k, classes[k], value, weights[k], marked.get((number, k)), places, counts[k], alike[k])
                 for k, value in enumerate(values)
                 for places in [compared.places.get((graph, k), ())]
             )
             sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
-            has_base = isinstance(head, MinedHead) or compared.made_of is not None
-            base = tuple(compared.base[graph].tolist()) if has_base else ()
+            base = tuple(compared.base[graph].tolist()) if compared.has_base else ()
             amounts = None if compared.made_of is None else compared.made_of[graph]
             found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base, amounts))
     return found

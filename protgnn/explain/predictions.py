@@ -18,10 +18,9 @@ from protgnn.data.schema import Schema
 from protgnn.errors import DataError
 from protgnn.explain.comparison import compare
 from protgnn.explain.composition_rows import VISIBLE
-from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
+from protgnn.explain.explanation import LOOKS_ALIKE, Reasoning, ReasoningRow, RunContext, explain
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.model.classifier import GraphClassifier, ProtGNN
-from protgnn.model.mined import MinedHead
 from protgnn.training.evaluate import check_outputs, evaluation_batches, predict_logits
 
 Columns = dict[str, list[Any]]
@@ -141,7 +140,6 @@ def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple
         return _by_reasonings(model, graphs, context)
     head = model.eval().head
     weights = head.last.weight.detach().cpu().numpy().astype(np.float64)
-    least = VISIBLE if isinstance(head, MinedHead) else -math.inf
     chances: list[torch.Tensor] = []
     found: Columns = {name: [] for name in ("largest", *_DECIDED)}
     done = 0
@@ -152,6 +150,9 @@ def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple
         chances.append(logits.softmax(1))
         value = compared.value.numpy().astype(np.float64)
         added = value * weights[logits.numpy().argmax(1)]
+        if compared.resemblance is not None:
+            added[compared.resemblance.numpy() < LOOKS_ALIKE] = -math.inf
+        least = VISIBLE if compared.has_base else -math.inf
         best = zip(added.argmax(1).tolist(), (added.max(1) >= least).tolist(), strict=True)
         winning = [k if enough else None for k, enough in best]
         found["largest"] += value.max(1).tolist()

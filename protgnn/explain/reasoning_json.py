@@ -48,6 +48,7 @@ def _row_json(why: Reasoning, row: ReasoningRow) -> dict[str, Any]:
         "source_nodes": None if source is None else [node.to_json() for node in source],
         "similarity": row.similarity,
         "percentile": why.percentile(row),
+        "resemblance": row.resemblance,
         "likeness": likeness(why, row),
         "weights": dict(zip(names, row.weights, strict=True)),
         "contributions": {name: row.contribution(label) for label, name in enumerate(names)},

@@ -28,8 +28,10 @@ _MOST = 10
 SEEN = {0: "the whole graph", 1: "what is around the node", 2: "what is around the two nodes"}
 """What is compared where there is no evidence, by the number of target nodes."""
 
-LIKENESS = ((0.95, "the same"), (0.5, "alike"), (0.15, "a little alike"), (-math.inf, "hardly alike"))
-"""What to call a similarity, from which share of the highest on."""
+LIKENESS = ((0.995, "looks the same"), (0.75, "looks alike"), (0.5, "a little alike"), (-math.inf, "hardly alike"))
+"""What to call a resemblance, from which on."""
+ELSEWHERE = 0.5
+"""Parts that look the same and have less than this share of the highest similarity are in other surroundings."""
 
 BASE = "base, before anything is found"
 """What is added to a class whatever is found in a graph."""
@@ -150,11 +152,14 @@ def noun_of(why: Reasoning) -> str:
 
 def likeness(why: Reasoning, row: ReasoningRow) -> str | None:
     """In a word, how alike two parts are that are compared by how they look; nothing where only the model can say."""
-    highest = why.context.highest_similarity
-    if not why.base or highest is None or row.evidence is None:
+    highest, alike = why.context.highest_similarity, row.resemblance
+    if alike is None:
         return None
+    word = next(word for least, word in LIKENESS if alike >= least)
+    if word != LIKENESS[0][1] or highest is None:
+        return word
     share = row.similarity / (len(row.places) if row.counts and row.places else 1) / highest
-    return next(word for least, word in LIKENESS if share >= least)
+    return word if share >= ELSEWHERE else f"{word}, in other surroundings"
 
 
 def signed(value: float) -> str:
@@ -214,7 +219,7 @@ def difference(why: Reasoning) -> str:
     column ``lead``, which is what a row adds to the one class less what it adds to the other."""
     names = why.class_names
     text = f"{names[why.predicted]} is ahead of {names[why.runner_up]} by {why.margin:.2f}"
-    parts = [(why.gain(row), _named(why, row)) for row in why.rows]
+    parts = [(why.gain(row), _named(why, row)) for row in why.rows if row.looks_alike]
     if why.base:
         for line in base_lines(why.base, why.composition, "the base"):
             gain = line.contributions[why.predicted] - line.contributions[why.runner_up]
@@ -244,12 +249,14 @@ def _split(why: Reasoning, values: Sequence[float]) -> str:
 
 
 def chosen_rows(why: Reasoning) -> tuple[list[ReasoningRow], list[ReasoningRow]]:
-    """The rows worth a line, in the order of what they add to the lead, and the rest: a row that adds 0.00 is none."""
-    ordered = sorted(why.rows, key=lambda row: -abs(why.gain(row)))
+    """The rows worth a line, in the order of what they add to the lead, and the rest: a row that adds 0.00, or whose
+    parts hardly look alike, is none."""
+    ordered = sorted(why.rows, key=lambda row: (not row.looks_alike, -abs(why.gain(row))))
     largest = abs(why.gain(ordered[0])) if ordered else 0.0
     worth = max(VISIBLE, _NEGLIGIBLE * largest)
-    kept = [row for row in ordered[:_MOST] if abs(why.gain(row)) >= worth]
+    kept = [row for row in ordered[:_MOST] if row.looks_alike and abs(why.gain(row)) >= worth]
     rest = ordered[len(kept) :]
-    if len(rest) == 1 and abs(why.gain(rest[0])) >= VISIBLE:  # a line that says "one more" is no shorter than the line
+    # A line that says "one more" is no shorter than the line.
+    if len(rest) == 1 and rest[0].looks_alike and abs(why.gain(rest[0])) >= VISIBLE:
         kept, rest = ordered, []
     return sorted(kept, key=why.gain, reverse=True), rest

@@ -10,9 +10,11 @@ from typing import Any, Literal
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.row_stream import ChunkGraphs, RowChunk, chunk_graphs
+from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import EvidenceSource, Reasoning, RunContext
 from protgnn.explain.predictions import prediction_columns, prediction_names
+from protgnn.explain.render_text import BASE
 from protgnn.explain.unknown_words import unknown_words
 from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.io.row_formats import Chunk, RowFormat
@@ -166,14 +168,15 @@ class ChunkWorker:
 
 
 def _reason_rows(why: Reasoning | None) -> list[tuple[Any, ...]]:
-    """The cells of ``REASON_COLUMNS`` behind number and line for each prototype, those first that add most; one row of
-    nothing for a row that cannot be used."""
+    """The cells of ``REASON_COLUMNS`` behind number and line for each prototype, those first that add most, and for
+    what is added beside them, so that contributions add up to the logit; one row of nothing for a row that cannot be
+    used."""
     if why is None:
         return [(None,) * (len(REASON_COLUMNS) - 2)]
     label = why.predicted
     familiar = "" if why.familiar is None else "yes" if why.familiar else "no"
     head = (why.name, why.class_names[label], round(why.probabilities[label], 6), familiar)
-    return [
+    rows: list[tuple[Any, ...]] = [
         (
             *head,
             row.prototype,
@@ -187,3 +190,6 @@ def _reason_rows(why: Reasoning | None) -> list[tuple[Any, ...]]:
         )
         for row in why.decisive()
     ]
+    for line in base_lines(why.base, why.composition, BASE) if why.base else ():
+        rows.append((*head, None, "", line.name, None, None, round(line.contributions[label], 6), "", ""))
+    return rows

@@ -113,12 +113,14 @@ class MinedHead(PrototypeHead):
 
 @dataclass(frozen=True, eq=False)
 class MinedEvidence:
-    """What every prototype is compared with: parts, their similarities ``[P, K]``, places, and values ``[B, K]``."""
+    """What every prototype is compared with: parts, their similarities ``[P, K]``, places, values ``[B, K]``, and the
+    ``resemblance [B, K]`` of prototype and evidence."""
 
     parts: PartSet
     similar: Tensor
     places: Places
     value: Tensor
+    resemblance: Tensor
 
     def nodes(self) -> dict[tuple[int, int], list[tuple[int, ...]]]:
         """The nodes of all places of each graph and prototype, the best place first."""
@@ -240,7 +242,8 @@ class ProtGNNMined(ProtGNN):
         distinct = torch.from_numpy(parts.distinct)
         similar = near[distinct]
         places = find_places(similar, (unlike <= ALIKE)[distinct], parts)
-        return MinedEvidence(parts, similar, places, places.values(similar, head.counts.cpu()))
+        value = places.values(similar, head.counts.cpu())
+        return MinedEvidence(parts, similar, places, value, 1 - unlike[distinct].gather(0, places.best))
 
     def similarities_of_parts(self, parts: GraphSet) -> Tensor:
         found = self._whole(parts)

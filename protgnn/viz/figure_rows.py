@@ -18,12 +18,12 @@ _NEGLIGIBLE = 0.02  # rows that add less than this share of the largest are not 
 def telling_rows(why: Reasoning, label: int, most: int) -> tuple[list[ReasoningRow], list[ReasoningRow]]:
     """The rows worth a picture for a class, in the order of what they add to the lead that decided, and the rest.
 
-    A row that adds 0.00 to the class is no reason. Of those that do one is a prototype of the class itself, however
-    little it adds: a reader asks what the class looks like.
+    A row that adds 0.00 to the class, or whose parts hardly look alike, is no reason. Of the others one is a prototype
+    of the class itself, however little it adds: a reader asks what the class looks like.
     """
     decided = label in (why.predicted, why.runner_up)
     ordered = sorted(why.rows, key=lambda row: -abs(why.gain(row) if decided else row.contribution(label)))
-    adding = [row for row in ordered if abs(row.contribution(label)) >= VISIBLE]
+    adding = [row for row in ordered if row.looks_alike and abs(row.contribution(label)) >= VISIBLE]
     least = _NEGLIGIBLE * max((abs(row.contribution(label)) for row in adding), default=0.0)
     telling = [row for row in adding if abs(row.contribution(label)) > least]
     shown = telling if len(telling) <= most + 1 else telling[:most]
@@ -57,7 +57,7 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         _draw_cards(figure, shown, label)
     if rest:
         adds = sum(row.contribution(label) for row in rest)
-        said = f"and {count(len(rest), 'more prototype')}, adding" if shown else "no prototype adds to it"
+        said = f"and {count(len(rest), 'more prototype')}, adding" if shown else "no part looks like its prototypes"
         figure.text(MARGIN, figure.y + 22, said, muted=True)
         figure.text(figure.sum_x, figure.y + 22, signed(adds), size=15, anchor="end")
         figure.y += 30

@@ -32,6 +32,7 @@ def test_contributions_add_up_to_the_logits_that_predict_gives(trained, molecule
         content = json.loads(json.dumps(why.to_json()))
         for label, name in enumerate(why.class_names):
             total = sum(row["contributions"][name] for row in content["rows"])
+            total += content["base"][name] if content["base"] else 0.0
             assert total == pytest.approx(expected[label], abs=1e-5)
             assert content["logits"][name] == pytest.approx(expected[label], abs=1e-6)
         assert content["predicted"] == why.class_names[expected.index(max(expected))]
@@ -41,7 +42,7 @@ def test_the_decisive_rows_account_for_the_margin(trained, molecules):
     for why in explain(trained.model, molecules.test):
         gains = [row.contribution(why.predicted) - row.contribution(why.runner_up) for row in why.decisive()]
         assert gains == sorted(gains, reverse=True)
-        assert sum(gains) == pytest.approx(why.margin, abs=1e-5)
+        assert sum(gains) + why.base_gain == pytest.approx(why.margin, abs=1e-5)
         assert why.margin >= 0 and sum(why.probabilities) == pytest.approx(1)
 
 

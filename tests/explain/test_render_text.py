@@ -80,17 +80,32 @@ def test_what_speaks_against_a_prediction_is_told_even_where_only_the_base_speak
 
 def test_where_nothing_was_found_it_says_so():
     why = of_rows((0, 0.0, (1.0, 0.0)), (1, 0.0, (0.0, 1.0)), base=(0.5, -0.5))
-    assert "2 prototypes, nothing found" in str(why) and "no prototype adds to it" in reasoning_svg(why)
+    assert "2 prototypes, nothing found" in str(why) and "no part looks like its prototypes" in reasoning_svg(why)
     assert "1 prototype, nothing found" in str(of_rows((1, 0.0, (0.0, 1.0)), base=(0.5, -0.5)))
 
 
 def test_parts_that_are_compared_by_their_looks_are_called_the_same_or_hardly_alike():
-    context = RunContext(highest_similarity=2.0)
-    why = replace(ODD, context=context)
-    assert [likeness(why, row) for row in why.rows] == ["the same", "the same", "hardly alike", "alike"]
-    twice = ReasoningRow(0, 0, 2.0, (1.0, 0.0), evidence=(0,), places=((0,), (1,)), counts=True)
-    assert likeness(why, twice) == "alike", "a sum over two places says nothing of either"
-    assert likeness(replace(why, base=()), twice) is None
+    why = replace(ODD, context=RunContext(highest_similarity=2.0))
+    row = ReasoningRow(0, 0, 1.5, (1.0, 0.0), evidence=(0,))
+    words = {alike: likeness(why, replace(row, resemblance=alike)) for alike in (1.0, 0.8, 0.6, 0.3, None)}
+    said = ["looks the same", "looks alike", "a little alike", "hardly alike", None]
+    assert list(words.values()) == said
+    elsewhere = "looks the same, in other surroundings"
+    assert likeness(why, replace(row, resemblance=1.0, similarity=0.9)) == elsewhere
+    twice = replace(row, resemblance=1.0, places=((0,), (1,)), counts=True)
+    assert likeness(why, twice) == elsewhere, "a sum over two places says nothing of either"
+
+
+def test_rows_whose_parts_hardly_look_alike_are_counted_and_not_shown():
+    unlike = replace(ODD.rows[0], resemblance=0.3)
+    why = replace(ODD, rows=(unlike, *ODD.rows[1:]))
+    shown, rest = chosen_rows(why)
+    assert unlike in rest and unlike not in shown and {*shown, *rest} == set(why.rows)
+    for label in (0, 1):
+        drawn, left = telling_rows(why, label, 9)
+        assert unlike in left and unlike not in drawn
+    assert f"prototype {unlike.prototype} " not in difference(why)
+    assert why.winning() is not unlike
 
 
 def test_similarities_come_with_their_place_among_the_training_graphs(reasons):

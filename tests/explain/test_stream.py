@@ -260,7 +260,8 @@ def test_explanations_of_all_rows_are_those_of_each(opened, table, tmp_path):
     assert lines[0]["predicted"] == why.to_json()["predicted"] and len(lines[0]["rows"]) == len(why.rows)
     content, _ = written(opened, table, tmp_path / "why.csv", 5, task="explain")
     rows = [row for row in csv.DictReader(io.StringIO(content.decode())) if row["row"] == "0"]
-    assert len(rows) == len(why.rows)
+    assert len([row for row in rows if row["prototype"]]) == len(why.rows)
+    assert len(rows) > len(why.rows), "what is added beside prototypes has rows of its own"
     total = sum(float(row["contribution"]) for row in rows)
     assert total == pytest.approx(why.logits[why.predicted], abs=1e-4)
 

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 
 import pytest
+import torch
 
 from protgnn.explain.composition_rows import VISIBLE
 from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
@@ -67,6 +68,17 @@ def test_rows_name_a_prototype_where_it_adds_to_the_class_and_nothing_elsewhere(
             name: alone[name] for name in (*OURS, "predicted")
         }
         assert (row["looks like"] == WITHOUT_EVIDENCE) == (row["evidence"] == "") == (row["similarity"] is None)
+
+
+@pytest.mark.parametrize("kind", ["prototype_run", "mined_run"])
+def test_table_and_reasonings_agree_where_no_prototype_weighs_anything(request, kind):
+    model, run = load_model(request.getfixturevalue(kind))
+    with torch.no_grad():
+        model.head.last.weight.zero_()
+    graphs, context = run_part(run, "test"), RunContext.of(run)
+    reasons = explain(model, graphs, context)
+    told = [row["prototype"] is None for row in predictions(model, graphs, context)]
+    assert told == [why.winning() is None for why in reasons] == [bool(why.base) for why in reasons]
 
 
 def test_a_file_of_predictions_has_gaps_and_not_another_kind_of_column(protgnn_command, base_run, expected, tmp_path):

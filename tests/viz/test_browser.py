@@ -56,7 +56,8 @@ def test_a_reasoning_opens_with_the_keyboard_and_shows_its_figure(visit):
     assert figure.is_visible() and figure.bounding_box()["height"] > 300
     table = reasoning.locator("details summary")
     table.click()
-    assert reasoning.locator("tbody tr").count() == 7
+    assert reasoning.locator("tbody tr:has(td.formula)").count() == 6
+    assert "the logit" in reasoning.locator("tbody tr").last.inner_text()
 
 
 def test_a_link_opens_what_it_points_to(visit):
