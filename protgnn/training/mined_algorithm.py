@@ -28,7 +28,7 @@ from protgnn.model.places import find_places
 from protgnn.training.ema import WeightAverage
 from protgnn.training.fit_composition import fit_composition
 from protgnn.training.mining import L2, CandidatePool, candidate_pool, fit_weights, graph_weights, mine, select
-from protgnn.training.mining_shortlist import recurring_looks
+from protgnn.training.mining_shortlist import telling_looks
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import learning_epochs, settled, steps_per_epoch
@@ -103,7 +103,7 @@ def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: Part
     weight = graph_weights(y, session.criterion.class_weight)
     seed = seed_for(session.recipe.seed, "composition")
     amount = amounts(graphs.to("cpu")).numpy()
-    fitted = fit_composition(amount, recurring_looks(parts), y.numpy(), weight, none.shape[1], seed)
+    fitted = fit_composition(amount, telling_looks(parts, y.numpy()), y.numpy(), weight, none.shape[1], seed)
     offset = torch.from_numpy(fitted.held_out).float()
     if state.stage == "learn":
         pool = candidate_pool(model, parts, y.numpy())
@@ -180,9 +180,10 @@ def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str, offse
     mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of, offset)
     sources = mined.as_sources()
     place_prototypes(model, session.train, sources)
-    found = model.compare(parts, model.embed_all(parts.graphs).detach().cpu(), model.unlike(parts))
+    with torch.no_grad():
+        found = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts))
     weight, base = torch.full((len(mined.rows),), 0.1), torch.zeros(len(model.head.base))
-    weight, base = fit_weights(found.value.detach(), y, mined.classes, weight, base, 300, weight_of, offset)
+    weight, base = fit_weights(found.value, y, mined.classes, weight, base, 300, weight_of, offset)
     with torch.no_grad():
         model.head.last.weight.copy_(model.head.own_class_weights(weight.to(model.head.base.device)))
         model.head.base.copy_(base)

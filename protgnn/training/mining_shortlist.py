@@ -26,10 +26,11 @@ SIZE_COST = 0.05
 """Standard errors that each node of a candidate must earn."""
 
 
-def recurring_looks(parts: PartSet) -> np.ndarray:
-    """Whether each graph has each look that recurs, 0 or 1, ``[G, R]``."""
+def telling_looks(parts: PartSet, y: np.ndarray) -> np.ndarray:
+    """Whether each graph has each of the looks that tell most of the classes ``y [G]``, 0 or 1, ``[G, R]``."""
     table, _ = _looks(parts)
-    found: np.ndarray = np.minimum(table[:, _enough(table)].toarray(), 1.0)
+    present = _at_most(table[:, _enough(table)], 1)
+    found: np.ndarray = present[:, sorted(telling(present, y, np.zeros(present.shape[1])))].toarray()
     return found
 
 
@@ -50,8 +51,7 @@ def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
         enough = _enough(table)
         counted, stands_for = table[:, enough], stands_for[enough]
         for most in (1, MOST_COUNTED):
-            values = counted.copy()
-            values.data = np.minimum(values.data, most)
+            values = _at_most(counted, most)
             chosen.update(stands_for[telling(values, y, SIZE_COST * size[stands_for])].tolist())
     return np.array(sorted(chosen))
 
@@ -86,6 +86,13 @@ def _looks(parts: PartSet) -> tuple[csr_array, np.ndarray]:
     """How often each graph has each look, ``[G, L]``, and the look of each different part, ``[D]``."""
     _, look = np.unique(parts.look_key, return_inverse=True)
     return _occurrences(parts, look[parts.distinct], int(look.max()) + 1), look
+
+
+def _at_most(table: csr_array, most: int) -> csr_array:
+    """The same table with no number above ``most``."""
+    values = table.copy()
+    values.data = np.minimum(values.data, most)
+    return values
 
 
 def _enough(table: csr_array) -> np.ndarray:
