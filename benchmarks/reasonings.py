@@ -1,6 +1,6 @@
-"""Twelve reasonings, drawn and looked at: ``python -m benchmarks.reasonings``.
+"""Reasonings, drawn and looked at: ``python -m benchmarks.reasonings``.
 
-ProtGNN+ is trained on split 10 of three data sets and explains the test part. Of the graphs that it predicts rightly,
+ProtGNN+ is trained on split 10 of some data sets and explains the test part. Of the graphs that it predicts rightly,
 and of those that it gets wrong, two are drawn. The rule: order them by the resemblance of evidence and prototype in the
 winning row, equal ones as they come in the test part; the *typical* one is in the middle, the *worst* one is the
 lowest. Graphs whose class is predicted without any evidence have no such row: they are left out, and the page says how
@@ -38,11 +38,11 @@ from protgnn.estimator import ProtGNNClassifier
 from protgnn.explain.explanation import Reasoning, RunContext, explain
 from protgnn.explain.metrics.looks import look_figures
 
-DATA = ("solubility", "bbbp", "graph-twitter")
+DATA = ("solubility", "bbbp", "mutag", "graph-twitter")
 SPLIT = 10
 SENTENCES = Path(__file__).parent / "reasonings.toml"
 INTRODUCTION = """\
-# Twelve reasonings
+# Reasonings, looked at
 
 What ProtGNN+ (GIN, the default recipe) says of test graphs of split 10, on which nothing was chosen. The two of each
 kind follow a rule and were not picked: of the graphs predicted rightly, and of those predicted wrongly, ordered by the

@@ -13,7 +13,13 @@ from protgnn.cli.report import write_report
 from protgnn.cli.train import recipe_from_options, train_run
 from protgnn.errors import ProtGNNError
 
-PARACETAMOL = "CC(=O)Nc1ccc(O)cc1"
+KNOWN = {
+    "paracetamol": "CC(=O)Nc1ccc(O)cc1",
+    "aspirin": "CC(=O)Oc1ccccc1C(=O)O",
+    "ibuprofen": "CC(C)Cc1ccc(C(C)C(=O)O)cc1",
+    "caffeine": "Cn1cnc2c1c(=O)n(C)c(=O)n2C",
+}
+"""Molecules that everybody knows; the first in which a part speaks for what is predicted is shown."""
 DATA = "solubility"
 
 
@@ -33,12 +39,14 @@ def demo(
     warn(score_warnings(run.scores))
     print_line("\nWhat it learned: parts of training molecules, and what finding each is worth", bold=True)
     print_prototypes(run)
-    print_line("\nHow it decides: paracetamol", bold=True)
-    print_reasoning(explain_input(out_folder, PARACETAMOL))
+    whys = {name: explain_input(out_folder, smiles) for name, smiles in KNOWN.items()}
+    shown = next((name for name, why in whys.items() if why.winning() is not None), next(iter(KNOWN)))
+    print_line(f"\nHow it decides: {shown}", bold=True)
+    print_reasoning(whys[shown])
     path = write_report(out_folder)
     print_line(f"\nAll of it with pictures: open {path} in a browser.")
     print_line(f"The model is in {out_folder}. Ask it about a molecule of yours:")
-    print_line(f'  protgnn explain {out_folder} "{PARACETAMOL}" -o why.svg')
+    print_line(f'  protgnn explain {out_folder} "{KNOWN[shown]}" -o why.svg')
     print_line("Or explore it in the browser: draw molecules, change them, and edit what it knows:")
     print_line(f"  protgnn explore {out_folder}")
 

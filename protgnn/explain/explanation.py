@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 EvidenceSource = Literal["model", "search"]
 
-LOOKS_ALIKE = 0.5
+LOOKS_ALIKE = 0.4
 """The resemblance from which on a row of mined prototypes is shown: below it nobody would say that parts look alike."""
 
 UNFAMILIAR = "unlike anything the model knows"

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protgnn.explain.composition_rows import VISIBLE, base_lines
-from protgnn.explain.explanation import UNFAMILIAR, ReasoningRow
+from protgnn.explain.explanation import LOOKS_ALIKE, UNFAMILIAR, ReasoningRow
 from protgnn.io.printable import printable
 
 if TYPE_CHECKING:
@@ -28,9 +28,14 @@ _MOST = 10
 SEEN = {0: "the whole graph", 1: "what is around the node", 2: "what is around the two nodes"}
 """What is compared where there is no evidence, by the number of target nodes."""
 
-LIKENESS = ((0.995, "looks the same"), (0.75, "looks alike"), (0.5, "a little alike"), (-math.inf, "hardly alike"))
+LIKENESS = (
+    (0.995, "looks the same"),
+    (0.7, "looks alike"),
+    (LOOKS_ALIKE, "a little alike"),
+    (-math.inf, "hardly alike"),
+)
 """What to call a resemblance, from which on."""
-ELSEWHERE = 0.5
+ELSEWHERE, OTHER_SURROUNDINGS = 0.5, "same, elsewhere"
 """Parts that look the same and have less than this share of the highest similarity are in other surroundings."""
 
 BASE = "base, before anything is found"
@@ -66,8 +71,9 @@ class ReasoningTable:
             yield together
         else:
             yield self._table(looks=False, sums=True)
-            yield ""
-            yield self._table(looks=True, sums=False)
+            if self.shown:
+                yield ""
+                yield self._table(looks=True, sums=False)
         yield _text(difference(self.why))
         yield _text(self._legend(), style="dim")
 
@@ -98,14 +104,14 @@ class ReasoningTable:
             # A whole graph does not look like a part of another: it is close to it, in the model's eyes.
             table.add_column("looks like prototype" if self.with_evidence else "close to prototype", overflow="fold")
         if sums:
-            table.add_column("of class", overflow="fold")
+            table.add_column("of class", overflow="fold", min_width=12)
             table.add_column("similarity", justify="right", no_wrap=True)
             if self.with_words:
                 table.add_column("", no_wrap=True)
             if self.with_scale:
                 table.add_column("above", justify="right", no_wrap=True)
             for label in both:
-                table.add_column(_text(f"→ {names[label]}"), justify="right", overflow="fold")
+                table.add_column(_text(f"→ {names[label]}"), justify="right", overflow="fold", min_width=6)
             table.add_column("lead", justify="right", no_wrap=True)
         for row in self.shown:
             cells: list[RenderableType] = [str(row.prototype)]
@@ -135,7 +141,9 @@ class ReasoningTable:
         if self.rest:
             adds = [sum(row.contribution(label) for row in self.rest) for label in both]
             several = "s" if len(self.rest) > 1 else ""
-            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototype{several}, nothing found"
+            nothing = all(abs(row.contribution(label)) < VISIBLE for row in self.rest for label in both)
+            found = "nothing found" if nothing else "hardly alike"
+            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototype{several}, {found}"
             table.add_row(*blank, said, *after, *map(signed, adds), signed(adds[0] - adds[1]), style="dim")
         for line in base_lines(why.base, why.composition, "base") if why.base else ():
             adds = [line.contributions[label] for label in both]
@@ -159,7 +167,7 @@ def likeness(why: Reasoning, row: ReasoningRow) -> str | None:
     if word != LIKENESS[0][1] or highest is None:
         return word
     share = row.similarity / (len(row.places) if row.counts and row.places else 1) / highest
-    return word if share >= ELSEWHERE else f"{word}, in other surroundings"
+    return word if share >= ELSEWHERE else OTHER_SURROUNDINGS
 
 
 def signed(value: float) -> str:

@@ -81,6 +81,9 @@ def test_what_speaks_against_a_prediction_is_told_even_where_only_the_base_speak
 def test_where_nothing_was_found_it_says_so():
     why = of_rows((0, 0.0, (1.0, 0.0)), (1, 0.0, (0.0, 1.0)), base=(0.5, -0.5))
     assert "2 prototypes, nothing found" in str(why) and "no part looks like its prototypes" in reasoning_svg(why)
+    unlike = of_rows((0, 0.3, (1.0, 0.0)), base=(0.5, -0.5))
+    unlike = replace(unlike, rows=tuple(replace(row, resemblance=0.2) for row in unlike.rows))
+    assert "1 prototype, hardly alike" in str(unlike) and "looks like prototype" not in str(unlike).partition("\n\n")[2]
     assert "1 prototype, nothing found" in str(of_rows((1, 0.0, (0.0, 1.0)), base=(0.5, -0.5)))
 
 
@@ -90,7 +93,7 @@ def test_parts_that_are_compared_by_their_looks_are_called_the_same_or_hardly_al
     words = {alike: likeness(why, replace(row, resemblance=alike)) for alike in (1.0, 0.8, 0.6, 0.3, None)}
     said = ["looks the same", "looks alike", "a little alike", "hardly alike", None]
     assert list(words.values()) == said
-    elsewhere = "looks the same, in other surroundings"
+    elsewhere = "same, elsewhere"
     assert likeness(why, replace(row, resemblance=1.0, similarity=0.9)) == elsewhere
     twice = replace(row, resemblance=1.0, places=((0,), (1,)), counts=True)
     assert likeness(why, twice) == elsewhere, "a sum over two places says nothing of either"
