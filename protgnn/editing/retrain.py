@@ -22,6 +22,7 @@ from protgnn.editing.refit import place
 from protgnn.model.classifier import ProtGNN
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.algorithm import anchor
+from protgnn.training.blend_composition import blend_composition
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.edits import StoredSource
 from protgnn.training.ema import WeightAverage
@@ -68,12 +69,16 @@ def retrain(
         on_epoch: Called after every epoch.
     """
     recipe = recipe.model_copy(update={"epochs": learning_epochs(recipe, len(train))})  # none of them is left to do
+    if model.composition is not None and not isinstance(model, ProtGNNMined):
+        model.composition.forget()  # blended in again at the end, as in training
     session: Session[Any] = Session(model, train, valid, recipe, None, TrainingState(), on_epoch)
     with torch.random.fork_rng():
         if isinstance(model, ProtGNNMined):
             kept = [sources[number] for number in required]
             return _mined_again(session, train, kept, forbidden)
-        return _anchored_again(session, sources, required)
+        done = _anchored_again(session, sources, required)
+        blend_composition(model, train, valid, session.criterion, recipe.seed)
+        return done
 
 
 def _anchored_again(session: Session[ProtGNN], sources: list[StoredSource], required: list[int]) -> Retrained:
@@ -98,7 +103,7 @@ def _mined_again(
     model, state = session.model, session.state
     graphs = session.train.ego_graphs().batch()
     parts = model.candidates(graphs)
-    offset = torch.zeros(graphs.num_graphs, len(model.head.base)) + model.added(graphs)
+    offset = (torch.zeros_like(model.base(graphs)) + model.added(graphs.to(session.device))).detach().cpu()
     mined = _mine(session, train, parts, kept, forbidden, offset)
     sources = [*kept, *mined]
     state.sources = [source.model_dump() for source in sources]

@@ -123,7 +123,8 @@ class PyGModule(nn.Module):
 
     def _present(self, batch: Batch, presence: SoftMask) -> Tensor:
         batch = batch.to(self._device)
-        logits: Tensor = self.model.head(self.model.embed(batch, presence)) + self.model.added(batch)
+        present = None if presence.node is None else presence.node > 0
+        logits: Tensor = self.model.head(self.model.embed(batch, presence)) + self.model.added(batch, present)
         return logits
 
     def around(self, graphs: GraphSet, targets: Tensor) -> NetworkInstances:

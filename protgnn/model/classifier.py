@@ -66,11 +66,12 @@ class GraphClassifier(nn.Module):
         """One embedding per graph, ``[B, H]``, where the graphs are subgraphs: those of prototypes, or evidence."""
         return self.embed(batch)
 
-    def added(self, batch: Batch) -> Tensor | float:
-        """What the composition of the graphs adds to their logits, ``[B, C]``; zero without one."""
+    def added(self, batch: Batch, present: Tensor | None = None) -> Tensor | float:
+        """What the composition of the graphs adds to their logits, ``[B, C]``, where only some nodes are ``present
+        [N]`` that of these; zero without one."""
         if self.composition is None or not self.composition.is_fitted:
             return 0.0
-        added: Tensor = self.composition(batch)
+        added: Tensor = self.composition(batch, present)
         return added
 
     def forward(self, batch: Batch, whole: bool = False) -> Tensor:

@@ -22,11 +22,15 @@ BINS = 16
 _DECIMALS = 4  # amounts of the same graph in another batch differ by less
 
 
-def amounts(batch: Batch) -> Tensor:
-    """The number of nodes, the total of every node feature and its mean, ``[B, 2 F + 1]``."""
-    counts = batch.node_counts.to(torch.float64)[:, None]
-    total = torch.zeros(batch.num_graphs, batch.x.shape[1], dtype=torch.float64, device=batch.x.device)
-    total.index_add_(0, batch.batch, batch.x.double())
+def amounts(batch: Batch, present: Tensor | None = None) -> Tensor:
+    """The number of nodes, the total of every node feature and its mean, ``[B, 2 F + 1]``; of the nodes that are
+    ``present [N]``, bool, or of all."""
+    x, counts = batch.x.double(), batch.node_counts.to(torch.float64)[:, None]
+    total = torch.zeros(batch.num_graphs, x.shape[1], dtype=torch.float64, device=x.device)
+    if present is not None:
+        there = present.to(x)[:, None]
+        counts, x = torch.zeros_like(total[:, :1]).index_add_(0, batch.batch, there), x * there
+    total.index_add_(0, batch.batch, x)
     return torch.cat([counts, total, total / counts.clamp(min=1)], 1).round(decimals=_DECIMALS).float()
 
 
@@ -53,14 +57,19 @@ class Composition(nn.Module):
         """Whether it adds anything to any graph."""
         return bool(self.steps.any())
 
-    def each(self, batch: Batch) -> Tensor:
-        """What each amount adds to each class, ``[B, Q, C]``."""
-        step = torch.searchsorted(self.thresholds, amounts(batch).t().contiguous(), right=True)  # [Q, B]
+    def each(self, batch: Batch, present: Tensor | None = None) -> Tensor:
+        """What each amount adds to each class, ``[B, Q, C]``; see :func:`amounts`."""
+        step = torch.searchsorted(self.thresholds, amounts(batch, present).t().contiguous(), right=True)  # [Q, B]
         return self.steps.gather(1, step[..., None].expand(-1, -1, self.steps.shape[2])).transpose(0, 1)
 
-    def forward(self, batch: Batch) -> Tensor:
-        """What the composition adds to each class, ``[B, C]``."""
-        return self.base + self.each(batch).sum(1)
+    def forward(self, batch: Batch, present: Tensor | None = None) -> Tensor:
+        """What the composition adds to each class, ``[B, C]``; see :func:`amounts`."""
+        return self.base + self.each(batch, present).sum(1)
+
+    def forget(self) -> None:
+        """Add nothing to any graph, as before it was fitted."""
+        self.steps.zero_()
+        self.base.zero_()
 
     def divide(self, temperature: float) -> None:
         """Divide all that is added by a number."""

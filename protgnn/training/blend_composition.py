@@ -49,6 +49,8 @@ def blend_composition(
         return 0.0
     assert isinstance(train, GraphSet) and isinstance(valid, GraphSet) and valid.y is not None
     fitted = _fitted(train, criterion, seed)
+    if not fitted.is_fitted:  # no amount says anything of the classes
+        return 0.0
     own, other = predict_logits(model, valid), fitted(valid.batch())
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
     weight = torch.from_numpy(graph_weights(valid.y, criterion.class_weight))

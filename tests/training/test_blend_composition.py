@@ -79,6 +79,29 @@ def test_a_blended_protgnn_keeps_its_promises_and_shows_what_amounts_add(parts):
         assert "amounts:" in str(why)
 
 
+def test_a_prior_alone_is_no_composition():
+    graphs = ba_2motifs(200)
+    rare = torch.cat([torch.where(graphs.y == 0)[0], torch.where(graphs.y == 1)[0][::4]]).sort().values
+    graphs = graphs[rare]
+    recipe = resolve(make_recipe(**QUICK, head="plain"), graphs)
+    model = build(recipe, graphs.schema)
+    before = predict_logits(model, graphs)
+    half = len(graphs) // 2
+    share = blend_composition(model, graphs[:half], graphs[half:], criterion_of(recipe, graphs), 0)
+    assert share == 0.0 and torch.equal(predict_logits(model, graphs), before)
+
+
+def test_amounts_of_the_nodes_that_are_present_are_those_of_the_subgraph(parts):
+    from protgnn.data.subgraph import cut
+    from protgnn.model.composition import amounts
+
+    graphs = parts.test
+    there = torch.rand(len(graphs.x), generator=torch.Generator().manual_seed(0)) < 0.6
+    there[graphs.node_ptr[:-1]] = True
+    alone = cut(graphs, torch.arange(len(graphs)), there)
+    np.testing.assert_allclose(amounts(graphs.batch(), there), amounts(alone.batch()), atol=1e-4)
+
+
 @pytest.mark.parametrize("changes", [{"composition": False}, {"plus": True, "evidence": "sampled"}])
 def test_models_without_a_composition_are_left_alone(changes, parts):
     recipe = resolve(make_recipe(**QUICK, **changes), parts.train)
