@@ -98,8 +98,10 @@ export function reasoning(answer, sheet, run = state.run) {
     : [`the whole is close to this part of a training ${run.kind}`, "similarity × weight = contribution"];
   return h("section", { class: "reasoning", "aria-label": "Reasoning" },
     bodies(answer.defs), bodies(sheet.defs),
-    h("div", { class: `evidence headings muted small${answer.with_evidence ? "" : " whole"}`, "aria-hidden": "true" },
-      compared.map((text) => h("span", {}, text))),
+    answer.rows.length
+      ? h("div", { class: `evidence headings muted small${answer.with_evidence ? "" : " whole"}`, "aria-hidden": "true" },
+        compared.map((text) => h("span", {}, text)))
+      : h("p", { class: "muted" }, "No part of it looks like a prototype: what decides stands in the sum."),
     answer.rows.map((row) => evidenceRow(row, answer, cards, run, largest)),
     sums(answer, run));
 }
@@ -113,8 +115,8 @@ function sums(answer, run) {
     h("caption", {}, "The whole sum"),
     h("thead", {}, h("tr", {}, h("td", {}), labels.map((label) => h("th", { scope: "col", class: "number" }, classLabel(label, run))))),
     h("tbody", {},
-      line(`the ${count(answer.rows.length, "prototype")} above`, shown),
-      answer.rest.count ? line(`${count(answer.rest.count, "more prototype")}`, labels.map((label) => answer.rest.adds[label])) : null,
+      answer.rows.length ? line(`the ${count(answer.rows.length, "prototype")} above`, shown) : null,
+      answer.rest.count ? line(count(answer.rest.count, answer.rows.length ? "more prototype" : "prototype"), labels.map((label) => answer.rest.adds[label])) : null,
       ...answer.base_lines.map((one) => line(one.name, labels.map((label) => one.adds[label]))),
       line("sum, the logit", labels.map((label) => answer.logits[label]), true))));
 }
