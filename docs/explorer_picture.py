@@ -1,7 +1,7 @@
 """Takes the picture of the explorer: ``python docs/explorer_picture.py RUN docs/explorer.png``.
 
-A run of molecules is served on a free port, and Chromium is asked about 4-nitrophenol, of which then an atom is taken
-out.
+A run of molecules is served on a free port, and Chromium is asked about a chlorohexylbenzene, of which then the
+chlorine is taken out.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def main(run: Path, picture: Path) -> None:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
-        page.goto(f"{address.url}#ask?text=O%3D%5BN%2B%5D(%5BO-%5D)c1ccc(O)cc1")
-        page.get_by_role("button", name="Take out atom 7").click(timeout=60_000)
+        page.goto(f"{address.url}#ask?text=CCCCCCc1ccc(Cl)cc1")
+        page.get_by_role("button", name="Take out atom 10").click(timeout=60_000)
         page.get_by_label("What changed").wait_for()
         page.mouse.move(5, 5)
         page.screenshot(path=picture)
