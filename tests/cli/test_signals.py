@@ -11,6 +11,15 @@ import pytest
 SLOW = ["--set", "epochs=500", "--set", "hidden=8", "--set", "head=plain", "--set", "patience=500"]
 
 
+@pytest.fixture
+def hang_up_is_heard():
+    """Processes that are started hear SIGHUP, even where the tests themselves run under ``nohup``."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hang_up_is_heard")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_to_stop_says_how_to_resume(molecules_csv, tmp_path, number):
     out = tmp_path / "run"
