@@ -21,8 +21,8 @@ MOLECULE = "CC(=O)Nc1ccc(O)cc1"
 
 OWN_CSV = ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP"]
 
-OBJECTIONS = [option for number in (0, 2) for option in ("--forbid", str(number))]
-"""Prototypes of non-mutagens with a nitro group on an aromatic ring, as `prototypes` prints them."""
+OBJECTIONS = ["--forbid", "3"]
+"""A prototype of non-mutagens with a nitro group on an aromatic ring, as `prototypes` prints it."""
 
 COMMANDS = {
     "demo": ["demo", "--out", "runs/demo"],
