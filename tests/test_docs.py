@@ -1,10 +1,7 @@
 """The documentation says what is so: its programs run, its commands exist, its outputs are the stored ones."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,17 +37,6 @@ def test_every_command_and_option_of_the_pages_exists(protgnn_command, monkeypat
     for word in command[len(names) :]:
         if word.startswith("-"):
             assert re.search(rf"(^|\s){re.escape(word)}\s", shown.out), f"{names} has no {word}"
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_every_example_runs_and_is_shown_on_a_page(tmp_path, path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, str(path)], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
-    assert any(f'--8<-- "examples/{path.name}"' in page.read_text(encoding="utf-8") for page in PAGES)
 
 
 def test_the_readme_is_short_and_shows_the_stored_outputs():
