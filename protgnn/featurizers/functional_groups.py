@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from protgnn.data.units import mask_of
+
 HYDROGEN, CARBON, AROMATIC, HETERO, OTHER = range(5)
 """What an atom counts as: AROMATIC atoms of any element, HETERO of N, O and S, OTHER of any element that is left."""
 
@@ -43,10 +45,10 @@ def functional_groups(atoms: Sequence[int], bonds: Iterable[Bond]) -> tuple[int,
     free = [number for number, kind in enumerate(atoms) if kind not in (HYDROGEN, AROMATIC)]
     hetero = {number for number in free if atoms[number] != CARBON}
     bound = {number: [other for other in single[number] if other in hetero] for number in free}
-    groups = {1 << atom | _mask(around) for atom, around in _acetals(atoms, free, bound, multiple)}
+    groups = {1 << atom | mask_of(around) for atom, around in _acetals(atoms, free, bound, multiple)}
     for centre in _joined(free, multiple):
         if len(centre) > 1:
-            groups.add(_mask([*centre, *(other for atom in centre for other in bound[atom])]))
+            groups.add(mask_of([*centre, *(other for atom in centre for other in bound[atom])]))
     groups |= set(_small_rings(atoms, bound, single))
     covered = _union(groups)
     chained: list[list[int]] = [[] for _ in atoms]
@@ -54,7 +56,7 @@ def functional_groups(atoms: Sequence[int], bonds: Iterable[Bond]) -> tuple[int,
         chained[atom] = [other for other in bound[atom] if not _share(groups, atom, other)]
     for chain in _joined(hetero, chained):
         if len(chain) > 1 or not covered >> chain[0] & 1:
-            groups.add(_mask(chain))
+            groups.add(mask_of(chain))
     return tuple(sorted(groups, key=lambda group: (group.bit_count(), group)))
 
 
@@ -74,7 +76,7 @@ def _small_rings(atoms: Sequence[int], bound: dict[int, list[int]], single: list
         for other in around:
             for third in single[atom]:
                 if atoms[other] == HETERO and atoms[third] == CARBON and third in single[other]:
-                    yield _mask((atom, other, third))
+                    yield mask_of((atom, other, third))
 
 
 def _joined(atoms: Iterable[int], neighbours: list[list[int]]) -> list[list[int]]:
@@ -106,7 +108,3 @@ def _union(groups: Iterable[int]) -> int:
     for group in groups:
         found |= group
     return found
-
-
-def _mask(atoms: Iterable[int]) -> int:
-    return _union(1 << atom for atom in atoms)

@@ -53,9 +53,9 @@ def blend_composition(
         return 0.0
     own, other = predict_logits(model, valid), fitted(valid.batch())
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
-    weight = torch.from_numpy(graph_weights(valid.y, criterion.class_weight))
     losses = {
-        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, weight) for share in (0.0, *SHARES)
+        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, criterion)
+        for share in (0.0, *SHARES)
     }
     best = min(losses, key=lambda share: losses[share])
     if not best:
@@ -81,8 +81,6 @@ def _fitted(train: GraphSet, criterion: Criterion, seed: int) -> Composition:
     return composition
 
 
-def _loss(logits: Tensor, y: Tensor, weight: Tensor) -> float:
+def _loss(logits: Tensor, y: Tensor, criterion: Criterion) -> float:
     """Weighted cross-entropy at the temperature that suits the graphs best."""
-    calibrated = logits / fit_temperature(logits, y)
-    losses = torch.nn.functional.cross_entropy(calibrated.double(), y, reduction="none")
-    return float((losses * weight).mean())
+    return float(criterion.loss(logits / fit_temperature(logits, y), y))
