@@ -13,14 +13,10 @@ from protgnn.training.calibration import fit_temperature
 from protgnn.training.edits import Snapshot, StoredSource
 from protgnn.training.evaluate import Outcome, embeddings, similarities
 from protgnn.training.last_layer import refine
-from protgnn.training.mined_algorithm import place_prototypes
+from protgnn.training.mined_algorithm import FIRST_WEIGHT, HEAD_STEPS, place_prototypes
 from protgnn.training.mining import fit_weights
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.selection import Criterion, roc_auc_of
-
-FIRST_WEIGHT = 0.1
-"""The weight that a mined prototype begins with."""
-FIT_STEPS = 300
 
 
 class KeptSimilarities:
@@ -166,7 +162,7 @@ def refit(
     start = mined.base.detach().clone()
     kept = criterion.quality(valid.outcome(model).logits, valid_y)
     given = torch.zeros(len(y), len(weight)) + train.added(model)
-    fitted, base = fit_weights(similar, y, head.classes, own, start, FIT_STEPS, criterion.class_weight, given)
+    fitted, base = fit_weights(similar, y, head.classes, own, start, HEAD_STEPS, criterion.class_weight, given)
     with torch.no_grad():
         head.last.weight.copy_(mined.own_class_weights(fitted))
         mined.base.copy_(base)

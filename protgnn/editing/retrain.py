@@ -12,13 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from protgnn.data.network.instances import Instances
 from protgnn.data.parts import PartSet, part_set
 from protgnn.data.units import members
 from protgnn.editing.part_looks import LookKey, look_key, look_size, training_look
-from protgnn.editing.refit import place
 from protgnn.model.classifier import ProtGNN
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.algorithm import anchor
@@ -27,14 +25,19 @@ from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.edits import StoredSource
 from protgnn.training.ema import WeightAverage
 from protgnn.training.ending import end_with
-from protgnn.training.mined_algorithm import IDLE, ROUNDS, learn_on_parts, place_prototypes
-from protgnn.training.mining import fit_weights, mine
+from protgnn.training.mined_algorithm import (
+    ROUNDS,
+    drop_idle,
+    embed_prototypes,
+    fit_head,
+    learn_on_parts,
+    place_prototypes,
+)
+from protgnn.training.mining import mine
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import learning_epochs
 from protgnn.training.session import Session
-
-FIT_STEPS, FIRST_WEIGHT = 300, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +72,15 @@ def retrain(
         on_epoch: Called after every epoch.
     """
     recipe = recipe.model_copy(update={"epochs": learning_epochs(recipe, len(train))})  # none of them is left to do
-    if model.composition is not None and not isinstance(model, ProtGNNMined):
+    if model.composition is not None:
         model.composition.forget()  # blended in again at the end, as in training
     session: Session[Any] = Session(model, train, valid, recipe, None, TrainingState(), on_epoch)
     with torch.random.fork_rng():
         if isinstance(model, ProtGNNMined):
             kept = [sources[number] for number in required]
-            return _mined_again(session, train, kept, forbidden)
-        done = _anchored_again(session, sources, required)
+            done = _mined_again(session, train, kept, forbidden)
+        else:
+            done = _anchored_again(session, sources, required)
         blend_composition(model, train, valid, session.criterion, recipe.seed)
         return done
 
@@ -101,23 +105,21 @@ def _mined_again(
 ) -> Retrained:
     """One more round of mining and learning; the prototypes ``kept`` come first."""
     model, state = session.model, session.state
-    graphs = session.train.ego_graphs().batch()
-    parts = model.candidates(graphs)
-    offset = (torch.zeros_like(model.base(graphs)) + model.added(graphs.to(session.device))).detach().cpu()
-    mined = _mine(session, train, parts, kept, forbidden, offset)
+    parts = model.candidates(session.train.ego_graphs().batch())
+    mined = _mine(session, train, parts, kept, forbidden)
     sources = [*kept, *mined]
     state.sources = [source.model_dump() for source in sources]
     place_prototypes(model, session.train, state.sources)
-    _fit(session, parts, offset)
+    fit_head(session, parts)
     if session.average is not None:  # there are other prototypes to average
         session.average = WeightAverage(model, session.recipe.averaging)
         session.exported = session.average.model
     state.begin(ROUNDS[-1])
-    learn_on_parts(session, parts, offset)
+    learn_on_parts(session, parts)
     session.restore_best()
-    model.cpu().eval()
-    sources = _without_idle(model, session.train, parts, sources, len(kept))
-    return Retrained(sources, list(range(len(kept))), state.rows)
+    embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
+    left = drop_idle(model, session.train, state.sources, len(kept))
+    return Retrained([StoredSource(**source) for source in left], list(range(len(kept))), state.rows)
 
 
 def _mine(
@@ -126,7 +128,6 @@ def _mine(
     parts: PartSet,
     kept: list[StoredSource],
     forbidden: set[LookKey],
-    offset: Tensor,
 ) -> list[StoredSource]:
     """Prototypes that training chooses, other than those that are kept."""
     y = session.train.y
@@ -134,7 +135,7 @@ def _mine(
     taken = {(source.label, training_look(train, source.graph, source.nodes)) for source in kept}
     per_class = session.recipe.mined_prototypes
     allowed = without_looks(session.model, parts, train, forbidden)
-    found = mine(session.model, allowed, y, per_class, session.criterion.class_weight, offset)
+    found = mine(session.model, allowed, y, per_class, session.criterion.class_weight)
     room = {label: per_class - sum(one.label == label for one in kept) for label in set(y.tolist())}
     chosen = []
     for source, counts in zip(found.sources, found.counts.tolist(), strict=True):
@@ -144,39 +145,6 @@ def _mine(
         room[label] -= 1
         chosen.append(StoredSource(graph=source["graph"], nodes=list(source["nodes"]), label=label, counts=counts))
     return chosen
-
-
-@torch.no_grad()
-def _fit(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> None:
-    """First weights and bases for prototypes that were just placed."""
-    model, y = session.model, session.train.y
-    assert y is not None
-    head = model.head
-    values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
-    start = torch.full((values.shape[1],), FIRST_WEIGHT), torch.zeros(len(head.base))
-    classes, weights = head.classes.cpu(), session.criterion.class_weight
-    weight, base = fit_weights(values, y, classes, *start, FIT_STEPS, weights, offset)
-    head.last.weight.copy_(head.own_class_weights(weight.to(head.base.device)))
-    head.base.copy_(base)
-
-
-@torch.no_grad()
-def _without_idle(
-    model: ProtGNNMined, train: Instances, parts: PartSet, sources: list[StoredSource], kept: int
-) -> list[StoredSource]:
-    """Drop prototypes that add next to nothing in every training graph, but for the first ``kept``; embed the rest."""
-    head = model.head
-    found = model.compare(parts, model.embed_all(parts.graphs), model.unlike(parts))
-    own = head.last.weight.gather(0, head.classes[None]).squeeze(0)
-    works = (found.value * own).amax(0) >= IDLE
-    works[:kept] = True
-    if not bool(works.any()):
-        works[:] = True
-    numbers, base = works.nonzero().squeeze(1), head.base.clone()
-    left = [sources[number] for number in numbers.tolist()]
-    place(model, train, left, head.last.weight[:, numbers].clone())
-    head.base.copy_(base)
-    return left
 
 
 def without_looks(model: ProtGNNMined, parts: PartSet, train: Instances, forbidden: set[LookKey]) -> PartSet:

@@ -1,15 +1,19 @@
 """What a graph is made of: its size and how much of each node feature it has, in total and per node.
 
 Parts cannot tell all. Whether a molecule dissolves depends on its size and on how polar it is as a whole, and no part
-shows that. The composition says so openly, apart from the evidence: an additive model of Q amounts,
+shows that. The composition says so openly, apart from the evidence: a sum of R small trees over Q amounts,
 
-``c(G) = base + Σ_q step_q(amount_q(G))``,
+``c(G) = base + Σ_r side_r(a_i(G)) + leaf_r(a_i(G), a_j(G))``,
 
-where each ``step_q`` is a step function with one value per class. It sees no edge: what depends on how nodes are joined
-is left to the prototypes.
+where tree r asks whether one amount reaches a bound, and then, on either side, the same of another amount. What the
+first answer adds counts for the first amount, what the second adds to that for the second, each as a difference to the
+mean of the training graphs: so every amount has a number of its own, and the base is what an average graph has. It sees
+no edge: what depends on how nodes are joined is left to the prototypes.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +21,9 @@ from torch import Tensor, nn
 from protgnn.data.batch import Batch
 
 BINS = 16
-"""Steps of an amount at the most."""
+"""Values of an amount that are told apart, at the most."""
+
+TREES = 300
 
 _DECIMALS = 4  # amounts of the same graph in another batch differ by less
 
@@ -34,44 +40,84 @@ def amounts(batch: Batch, present: Tensor | None = None) -> Tensor:
     return torch.cat([counts, total, total / counts.clamp(min=1)], 1).round(decimals=_DECIMALS).float()
 
 
-class Composition(nn.Module):
-    """Step functions of amounts, and a ``base [C]`` that every graph has.
+class Trees(NamedTuple):
+    """R trees of two questions, and a ``base [C]`` that every graph has.
 
-    ``thresholds [Q, T]`` ascend in every row, and ``steps [Q, T + 1, C]`` are the values between them; at a threshold
-    the step has been taken. An amount that says nothing has steps of zero.
+    Attributes:
+        amount: The amounts that are asked about, ``[R, 3]``: at first, then on the low and on the high side.
+        bound: The bounds, ``[R, 3]``; an amount that is equal to its bound has reached it.
+        side: What the low and the high side of the first question add, ``[R, 2, C]``.
+        leaf: What the second question adds to that, low and high of the low side, low and high of the high side,
+            ``[R, 4, C]``.
+        base: ``[C]``.
     """
 
-    thresholds: Tensor
-    steps: Tensor
+    amount: Tensor
+    bound: Tensor
+    side: Tensor
+    leaf: Tensor
+    base: Tensor
+
+
+class Composition(nn.Module):
+    """Trees over amounts, at most ``TREES``; those that are not there add zero."""
+
+    amount: Tensor
+    bound: Tensor
+    side: Tensor
+    leaf: Tensor
     base: Tensor
 
     def __init__(self, features: int, num_classes: int) -> None:
         super().__init__()
-        count = 2 * features + 1
-        self.register_buffer("thresholds", torch.zeros(count, BINS - 1))
-        self.register_buffer("steps", torch.zeros(count, BINS, num_classes))
+        self.num_amounts = 2 * features + 1
+        self.register_buffer("amount", torch.zeros(TREES, 3, dtype=torch.int64))
+        self.register_buffer("bound", torch.zeros(TREES, 3))
+        self.register_buffer("side", torch.zeros(TREES, 2, num_classes))
+        self.register_buffer("leaf", torch.zeros(TREES, 4, num_classes))
         self.register_buffer("base", torch.zeros(num_classes))
 
     @property
     def is_fitted(self) -> bool:
-        """Whether it adds anything to any graph."""
-        return bool(self.steps.any())
+        """Whether any amount adds anything to any graph."""
+        return bool(self.side.any() or self.leaf.any())
+
+    def take(self, trees: Trees) -> None:
+        """Consist of these trees."""
+        self.forget()
+        count = len(trees.amount)
+        for name in ("amount", "bound", "side", "leaf"):
+            getattr(self, name)[:count] = getattr(trees, name)
+        self.base.copy_(trees.base)
 
     def each(self, batch: Batch, present: Tensor | None = None) -> Tensor:
         """What each amount adds to each class, ``[B, Q, C]``; see :func:`amounts`."""
-        step = torch.searchsorted(self.thresholds, amounts(batch, present).t().contiguous(), right=True)  # [Q, B]
-        return self.steps.gather(1, step[..., None].expand(-1, -1, self.steps.shape[2])).transpose(0, 1)
+        second, side, leaf = self._answers(amounts(batch, present))
+        added = side.new_zeros(len(side), self.num_amounts, side.shape[2])
+        for asked, value in ((self.amount[:, 0].expand_as(second), side), (second, leaf)):
+            added.scatter_add_(1, asked[..., None].expand_as(value), value)
+        return added
 
     def forward(self, batch: Batch, present: Tensor | None = None) -> Tensor:
         """What the composition adds to each class, ``[B, C]``; see :func:`amounts`."""
-        return self.base + self.each(batch, present).sum(1)
+        _, side, leaf = self._answers(amounts(batch, present))
+        return self.base + (side + leaf).sum(1)
+
+    def _answers(self, amount: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Of graphs with amounts ``[B, Q]`` and every tree: the second amount that is asked about, ``[B, R]``, and what
+        the two answers add, ``[B, R, C]`` each."""
+        trees = torch.arange(len(self.amount), device=amount.device)
+        high = (amount[:, self.amount[:, 0]] >= self.bound[:, 0]).long()  # [B, R]
+        second = self.amount[trees, 1 + high]
+        higher = (amount.gather(1, second) >= self.bound[trees, 1 + high]).long()
+        return second, self.side[trees, high], self.leaf[trees, 2 * high + higher]
 
     def forget(self) -> None:
         """Add nothing to any graph, as before it was fitted."""
-        self.steps.zero_()
-        self.base.zero_()
+        for buffer in self.buffers():
+            buffer.zero_()
 
     def divide(self, temperature: float) -> None:
         """Divide all that is added by a number."""
-        self.steps.div_(temperature)
-        self.base.div_(temperature)
+        for buffer in (self.side, self.leaf, self.base):
+            buffer.div_(temperature)

@@ -1,10 +1,11 @@
-"""Blending the composition into a plain GNN or a ProtGNN that has been trained (ours, not the paper's).
+"""Blending the composition into a model that has been trained (ours, not the paper's).
 
-A GNN learns shapes and overfits; the composition (``model/composition.py``), an additive model of amounts such as logP
-or the number of rings, sees no shape and hardly overfits. They err on different graphs, so their logits are averaged:
-``(1 - s) GNN + s composition``, each at its own temperature. What the composition adds is shown apart from the rows of
-prototypes, and sums stay exact. The share ``s``, which may be zero, is the one with the lowest loss on the validation
-graphs (docs/decisions/0055).
+A GNN learns shapes and overfits, and parts cannot tell how much there is of anything; the composition
+(``model/composition.py``), small trees over amounts such as logP or the number of rings, sees no shape and hardly
+overfits. They err on different graphs, so their logits are averaged: ``(1 - s) model + s composition``, each at its own
+temperature. What the composition adds is shown apart from the rows of prototypes, and sums stay exact. The share ``s``,
+which may be zero, has the lowest loss on the validation graphs; in a ProtGNN+, whose parts are to explain what they
+can, it is the least share that is about as good, and zero if they explain enough (docs/decisions/0055, 0056).
 """
 
 from __future__ import annotations
@@ -12,27 +13,29 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.io.seeding import seed_for
 from protgnn.model.classifier import GraphClassifier
 from protgnn.model.composition import Composition, amounts
-from protgnn.model.mined import ProtGNNMined
 from protgnn.training.calibration import fit_temperature
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.fit_composition import fit_composition
 from protgnn.training.mining import graph_weights
-from protgnn.training.selection import Criterion
+from protgnn.training.selection import Criterion, balanced_accuracy_of
 
-SHARES = (0.25, 0.5, 0.75)
+SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
+ENOUGH = 0.95
+"""The balanced accuracy on validation graphs with which parts explain alone."""
 
 
 @torch.no_grad()
 def blend_composition(
     model: GraphClassifier, train: Instances, valid: Instances, criterion: Criterion, seed: int
 ) -> float:
-    """Give a trained model a composition where that helps, in place; mined models have fitted theirs.
+    """Give a trained model a composition where that helps, in place.
 
     Args:
         model: The model; its composition, if it has one, adds nothing so far.
@@ -45,19 +48,22 @@ def blend_composition(
         The share of the composition, 0 where it does not help.
     """
     composition = model.composition
-    if composition is None or isinstance(model, ProtGNNMined):
+    if composition is None:
         return 0.0
     assert isinstance(train, GraphSet) and isinstance(valid, GraphSet) and valid.y is not None
     fitted = _fitted(train, criterion, seed)
     if not fitted.is_fitted:  # no amount says anything of the classes
         return 0.0
     own, other = predict_logits(model, valid), fitted(valid.batch())
+    if model.compares_evidence and balanced_accuracy_of(own, valid.y) >= ENOUGH:
+        return 0.0
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
     losses = {
-        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, criterion)
-        for share in (0.0, *SHARES)
+        share: _losses((1 - share) * own / own_at + share * other / other_at, valid.y, criterion) for share in SHARES
     }
-    best = min(losses, key=lambda share: losses[share])
+    best = min(losses, key=lambda share: float(losses[share].mean()))
+    if model.compares_evidence:
+        best = next(share for share in SHARES if _about_as_good(losses[share], losses[best]))
     if not best:
         return 0.0
     model.divide_logits(own_at / (1 - best))
@@ -67,20 +73,24 @@ def blend_composition(
 
 
 def _fitted(train: GraphSet, criterion: Criterion, seed: int) -> Composition:
-    """A composition with step functions and a base that are fitted to the training graphs."""
+    """A composition that is fitted to the training graphs, with the frequencies of classes in its base."""
     assert train.y is not None
     composition = Composition(train.x.shape[1], train.schema.num_classes)
     weight, y, num_classes = graph_weights(train.y, criterion.class_weight), train.y.numpy(), len(composition.base)
-    fitted = fit_composition(
-        amounts(train.batch()).numpy(), np.zeros((len(y), 0)), y, weight, num_classes, seed_for(seed, "composition")
-    )
+    fitted = fit_composition(amounts(train.batch()).numpy(), y, weight, num_classes, seed_for(seed, "composition"))
     shares = np.bincount(y, weights=weight, minlength=num_classes) + 1.0
-    composition.thresholds.copy_(torch.from_numpy(fitted.thresholds))
-    composition.steps.copy_(torch.from_numpy(fitted.steps))
-    composition.base.copy_(torch.from_numpy(np.log(shares / shares.sum())))
+    prior = torch.from_numpy(np.log(shares / shares.sum())).float()
+    composition.take(fitted.trees._replace(base=fitted.trees.base + prior))
     return composition
 
 
-def _loss(logits: Tensor, y: Tensor, criterion: Criterion) -> float:
-    """Weighted cross-entropy at the temperature that suits the graphs best."""
-    return float(criterion.loss(logits / fit_temperature(logits, y), y))
+def _losses(logits: Tensor, y: Tensor, criterion: Criterion) -> Tensor:
+    """Weighted cross-entropy of each graph at the temperature that suits the graphs best, ``[G]``."""
+    losses = cross_entropy(logits / fit_temperature(logits, y), y, reduction="none")
+    return losses * torch.from_numpy(graph_weights(y, criterion.class_weight)).to(losses)
+
+
+def _about_as_good(losses: Tensor, best: Tensor) -> bool:
+    """Whether losses are worse than the best by at most a standard error of the difference, graph by graph."""
+    worse = losses - best
+    return bool(worse.mean() <= worse.std() / len(worse) ** 0.5)

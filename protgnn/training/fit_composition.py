@@ -1,11 +1,7 @@
-"""Fitting the composition: gradient boosting with stumps, in which amounts compete with parts.
+"""Fitting the composition: gradient boosting with small trees over amounts.
 
-A stump asks whether one number of a graph is above one threshold and adds a small step to every class. The numbers are
-the amounts of the composition, and beside them whether the graph has each recurring part. Parts have precedence: an
-amount is taken only where it explains clearly more, so a label that is a motif is left to the prototypes. What the
-amounts add up to is a step function for each of them, which is all that
-:class:`~protgnn.model.composition.Composition` holds; the stumps on parts are dropped, since prototypes do that work
-better.
+A tree asks whether one amount of a graph reaches a bound, then the same of a second one, and adds a small step to every
+class. Boosting ends where it no longer helps on graphs that were left out.
 """
 
 from __future__ import annotations
@@ -13,133 +9,110 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from scipy.sparse import csr_array
 
-from protgnn.model.composition import BINS
+from protgnn.model.composition import BINS, TREES, Trees
 
-RATE, ROUNDS, FOLDS = 0.1, 400, 4
+RATE, FOLDS = 0.1, 4
 SHRINKAGE = 1.0
 """Added to second derivatives, so that few graphs make small steps."""
 
-PRECEDENCES = (8.0, 3.0)
-"""How many times as much as the best part an amount must explain to be taken: the first that is about as good on graphs
-left out as the best of them, so that parts explain what they can."""
-
-LEAST_GAIN = 4.0
-"""Log-likelihood, about twice, that a full step by an amount must add: what is left when parts have explained a label
-is not worth explaining otherwise."""
-
 LEAST_LEAF = 0.01
-"""Share of the graphs on either side of a threshold; at least five of them."""
+"""Share of the graphs on either side of a bound; at least five of them."""
+
+LEAST_GAIN = 1e-9
+"""Twice the log-likelihood that a question must gain, about; rounding errors gain less."""
 
 MOST_GRAPHS = 4000
 """Graphs that the number of rounds is chosen on; more would not change it."""
 
+PATIENCE = 40
+"""Rounds without a lower loss on graphs left out, after which boosting ends."""
+
 
 @dataclass(frozen=True, eq=False)
 class FittedComposition:
-    """Step functions ``thresholds [Q, BINS - 1]``, ``steps [Q, BINS, C]``, and what they add to graphs that they were
-    not fitted to, ``held_out [G, C]``, by cross-validation."""
+    """Trees over amounts, as many as there were ``rounds`` of boosting."""
 
-    thresholds: np.ndarray
-    steps: np.ndarray
-    held_out: np.ndarray
+    trees: Trees
     rounds: int
 
 
 def fit_composition(
-    amount: np.ndarray, parts: np.ndarray, y: np.ndarray, weight: np.ndarray, num_classes: int, seed: int
+    amount: np.ndarray, y: np.ndarray, weight: np.ndarray, num_classes: int, seed: int
 ) -> FittedComposition:
-    """Fit step functions of amounts.
+    """Fit trees over amounts; their base is what they add in the mean, without the frequencies of the classes.
 
     Args:
         amount: The amounts of the training graphs, ``[G, Q]``.
-        parts: Whether they have each of R recurring parts, ``[G, R]``; R may be zero.
         y: Their classes, ``[G]``.
         weight: How much each graph counts, ``[G]``.
         num_classes: C.
         seed: Draws the folds.
     """
-    numbers = _Binned(np.concatenate([amount, parts], 1), amount.shape[1])
+    booster = _Booster(_Binned(amount), y, weight, num_classes)
     generator = np.random.default_rng(seed)
     asked = np.sort(generator.permutation(len(y))[:MOST_GRAPHS])
-    fold = generator.permutation(len(asked)) % FOLDS
-    precedences = PRECEDENCES if parts.shape[1] else (1.0,)
-    tried = [_left_out(numbers, y, weight, num_classes, asked, fold, precedence) for precedence in precedences]
-    best = min(tried, key=lambda one: one.losses.mean())
-    chosen = next(one for one in tried if _is_about_as_good(one.losses, best.losses))
+    rounds = _rounds(booster, asked, generator.permutation(len(asked)) % FOLDS)
     everything = np.arange(len(y))
-    final = _boost(numbers, y, weight, num_classes, everything, everything[:0], chosen.rounds, chosen.precedence).steps
-    held_out = final[np.arange(amount.shape[1]), numbers.all_bins(amount)].sum(1)
-    held_out[asked] = chosen.added
-    return FittedComposition(numbers.thresholds[: amount.shape[1]], final, held_out, chosen.rounds)
+    trees, _ = booster.boost(everything, everything[:0], rounds)
+    return FittedComposition(_centred(trees, booster.numbers, weight, num_classes), rounds)
 
 
 @dataclass(frozen=True, eq=False)
-class _LeftOut:
-    """How a precedence does on graphs left out: after so many rounds their losses ``[S]`` and what amounts have added
-    ``[S, C]``."""
+class _Tree:
+    """A first question and one on either side: ``column [3]`` and ``place [3]``, the last bin that is low; ``leaf [4,
+    C]`` is what is added at the end."""
 
-    precedence: float
-    rounds: int
-    losses: np.ndarray
-    added: np.ndarray
+    column: tuple[int, ...]
+    place: tuple[int, ...]
+    leaf: np.ndarray
+
+    def leaves(self, bins: np.ndarray) -> np.ndarray:
+        """The leaf of each graph, ``[G, U] → [G]``."""
+        first, low, high = (bins[:, column] > place for column, place in zip(self.column, self.place, strict=True))
+        return np.where(first, 2 + high, low.astype(np.int64))
+
+    def values(self, bins: np.ndarray) -> np.ndarray:
+        """What is added to each graph, ``[G, C]``."""
+        found: np.ndarray = self.leaf[self.leaves(bins)]
+        return found
 
 
-def _left_out(
-    numbers: _Binned,
-    y: np.ndarray,
-    weight: np.ndarray,
-    num_classes: int,
-    asked: np.ndarray,
-    fold: np.ndarray,
-    precedence: float,
-) -> _LeftOut:
-    """Cross-validate a precedence; the number of rounds with the least loss is taken."""
-    losses = np.zeros((ROUNDS + 1, len(asked)))
-    added = np.zeros((ROUNDS + 1, len(asked), num_classes), np.float32)
+def _rounds(booster: _Booster, asked: np.ndarray, fold: np.ndarray) -> int:
+    """The rounds with the least loss on graphs left out; zero if that is not less by more than a standard error."""
+    losses = np.zeros((TREES + 1, len(asked)))
     for number in range(FOLDS):
-        inside, outside = asked[fold != number], asked[fold == number]
-        boosted = _boost(numbers, y, weight, num_classes, inside, outside, ROUNDS, precedence)
-        losses[:, fold == number], added[:, fold == number] = boosted.losses * weight[outside], boosted.added
-    rounds = int(losses.mean(1).argmin())
-    if _is_about_as_good(losses[0], losses[rounds]):
-        rounds = 0
-    return _LeftOut(precedence, rounds, losses[rounds], added[rounds])
-
-
-def _is_about_as_good(losses: np.ndarray, best: np.ndarray) -> bool:
-    """Whether losses are worse than the best by at most a standard error of the difference, graph by graph."""
-    worse = losses - best
-    return bool(worse.mean() <= worse.std() / np.sqrt(len(worse)))
+        outside = asked[fold == number]
+        _, found = booster.boost(asked[fold != number], outside, TREES)
+        losses[:, fold == number] = found * booster.weight[outside]
+    best = int(losses.mean(1).argmin())
+    gain = losses[0] - losses[best]
+    return best if gain.mean() > gain.std() / np.sqrt(len(gain)) else 0
 
 
 class _Binned:
-    """Numbers of graphs by bin: ``bins [G, U]`` of the U that are not the same for all, the ``amounts`` first, and
-    ``indicator [U · BINS, G]``, which sums what graphs have in each bin."""
+    """Amounts of graphs by bin: ``bins [G, U]`` of the U that are not the same for all, ``told [U]`` says which, and
+    ``indicator [U · BINS, G]`` sums what graphs have in each bin."""
 
-    def __init__(self, values: np.ndarray, amounts: int) -> None:
-        self.thresholds = np.stack([_thresholds(column) for column in values.T])
-        self.told = np.flatnonzero(values.min(0) < values.max(0))
-        self.amounts, self.is_amount = amounts, self.told < amounts
-        self.bins = self.all_bins(values)[:, self.told]
+    def __init__(self, amount: np.ndarray) -> None:
+        self.told = np.flatnonzero(amount.min(0) < amount.max(0))
+        values = amount[:, self.told]
+        self.bounds = np.array([_bounds(column) for column in values.T]).reshape(-1, BINS - 1)
+        pairs = zip(self.bounds, values.T, strict=True)
+        found = [np.searchsorted(bounds, column, side="right") for bounds, column in pairs]
+        self.bins = np.array(found, np.int64).reshape(len(self.told), len(values)).T
         flat = (self.bins + np.arange(len(self.told)) * BINS).reshape(-1)
         graphs = np.repeat(np.arange(len(values)), len(self.told))
         self.indicator = csr_array((np.ones(flat.size), (flat, graphs)), shape=(len(self.told) * BINS, len(values)))
 
-    def all_bins(self, values: np.ndarray) -> np.ndarray:
-        """The bins of the first columns, ``[G, Q] → [G, Q]``."""
-        pairs = zip(self.thresholds, values.T, strict=False)
-        return np.stack([np.searchsorted(thresholds, column, side="right") for thresholds, column in pairs], 1)
 
-
-def _thresholds(values: np.ndarray) -> np.ndarray:
-    """Thresholds between values that occur, about as many graphs between one and the next, ``[BINS - 1]``; where there
-    are fewer, the last is repeated."""
+def _bounds(values: np.ndarray) -> np.ndarray:
+    """Bounds between values that occur, about as many graphs between one and the next, ``[BINS - 1]``; where there are
+    fewer, the last is repeated."""
     values = np.sort(values)
     change = np.flatnonzero(np.diff(values) > 0)
-    if not len(change):
-        return np.zeros(BINS - 1)
     middle = (values[change] + values[change + 1]) / 2
     if len(change) >= BINS:
         wanted = np.linspace(0, len(values), BINS + 1)[1:-1]
@@ -148,60 +121,100 @@ def _thresholds(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Boosted:
-    """Step functions of amounts ``[Q, BINS, C]``; and of the graphs outside, after every round, the log-loss
-    ``[rounds + 1, S]`` and what amounts have added ``[rounds + 1, S, C]``."""
+class _Booster:
+    """Gradient boosting with softmax and second derivatives (Newton steps)."""
 
-    steps: np.ndarray
-    losses: np.ndarray
-    added: np.ndarray
+    numbers: _Binned
+    y: np.ndarray
+    weight: np.ndarray
+    num_classes: int
 
+    def boost(self, inside: np.ndarray, outside: np.ndarray, rounds: int) -> tuple[list[_Tree], np.ndarray]:
+        """Boost on the graphs ``inside``; the trees, and the log-loss of those ``outside`` after every round,
+        ``[rounds + 1, S]``."""
+        y, trees = self.y, []
+        losses = np.zeros((rounds + 1, len(outside)))
+        shares = np.bincount(y[inside], weights=self.weight[inside], minlength=self.num_classes) + 1.0
+        logits, target = np.tile(np.log(shares / shares.sum()), (len(y), 1)), np.eye(self.num_classes)[y]
+        indicator = self.numbers.indicator[:, inside]
+        best = 0
+        for number in range(rounds + 1):
+            losses[number:] = _log_loss(logits[outside], y[outside])
+            best = number if losses[number].sum() < losses[best].sum() else best
+            if number == rounds or (len(outside) and number - best >= PATIENCE):
+                break
+            share = _softmax(logits[inside])
+            told = np.concatenate([target[inside] - share, share * (1 - share)], 1) * self.weight[inside, None]
+            told = np.concatenate([told, np.ones((len(inside), 1))], 1)
+            tree = self._grown(indicator, told, inside)
+            if tree is None:
+                break
+            trees.append(tree)
+            logits += tree.values(self.numbers.bins)
+        return trees, losses
 
-def _boost(
-    numbers: _Binned,
-    y: np.ndarray,
-    weight: np.ndarray,
-    num_classes: int,
-    inside: np.ndarray,
-    outside: np.ndarray,
-    rounds: int,
-    precedence: float,
-) -> _Boosted:
-    """Boost on the graphs ``inside``, and see what becomes of those ``outside``."""
-    steps = np.zeros((numbers.amounts, BINS, num_classes))
-    added = np.zeros((rounds + 1, len(outside), num_classes), np.float32)
-    losses = np.zeros((rounds + 1, len(outside)))
-    shares = np.bincount(y[inside], weights=weight[inside], minlength=num_classes) + 1.0
-    logits, target = np.tile(np.log(shares / shares.sum()), (len(y), 1)), np.eye(num_classes)[y]
-    indicator = numbers.indicator[:, inside]
-    below = np.cumsum((indicator @ np.ones(len(inside))).reshape(-1, BINS), 1)[:, :-1]
-    least = max(5.0, LEAST_LEAF * len(inside))
-    allowed = (below >= least) & (len(inside) - below >= least)
-    least_gain = np.where(numbers.is_amount, LEAST_GAIN, 0.0)[:, None]
-    counts_for = np.where(numbers.is_amount, 1 / precedence, 1.0)[:, None]
-    for number in range(rounds + 1):
-        losses[number] = _log_loss(logits[outside], y[outside])
-        losses[number + 1 :], added[number + 1 :] = losses[number], added[number]
-        if number == rounds or not allowed.any():
-            break
-        share = _softmax(logits[inside])
-        slope = (target[inside] - share) * weight[inside, None]
-        bend = share * (1 - share) * weight[inside, None]
-        sums = np.cumsum((indicator @ np.concatenate([slope, bend], 1)).reshape(-1, BINS, 2 * num_classes), 1)
-        sides = sums[:, :-1], sums[:, -1:] - sums[:, :-1]
-        value = [side[..., :num_classes] / (side[..., num_classes:] + SHRINKAGE) for side in sides]
-        gain = sum((side[..., :num_classes] * own).sum(-1) for side, own in zip(sides, value, strict=True))
-        gain = np.where(allowed & (gain >= least_gain), gain * counts_for, 0.0)
-        if not gain.any():
-            break
+    def _grown(self, indicator: csr_array, told: np.ndarray, inside: np.ndarray) -> _Tree | None:
+        """The tree whose questions lower the loss most, one after the other; None where no first one does."""
+        first = self._split(indicator, told)
+        if first is None:
+            return None
+        high = self.numbers.bins[inside, first[0]] > first[1]
+        questions, leaves = [first], []
+        for side in (~high, high):
+            second = self._split(indicator, told * side[:, None]) or (first[0], BINS)  # nothing is beyond the last bin
+            questions.append(second)
+            higher = self.numbers.bins[inside, second[0]] > second[1]
+            leaves += [self._step(told[side & ~higher].sum(0)), self._step(told[side & higher].sum(0))]
+        return _Tree(tuple(column for column, _ in questions), tuple(place for _, place in questions), np.array(leaves))
+
+    def _split(self, indicator: csr_array, told: np.ndarray) -> tuple[int, int] | None:
+        """The column and the last low bin that lower the loss most, if any does.
+
+        Args:
+            indicator: Sums over bins, ``[U · BINS, n]``.
+            told: Slope, bend and presence of each graph, ``[n, 2 C + 1]``; zeros for graphs that do not count.
+        """
+        sums = np.cumsum((indicator @ told).reshape(-1, BINS, told.shape[1]), 1)
+        low, total = sums[:, :-1], sums[:, -1:]
+        high, least = total - low, max(5.0, LEAST_LEAF * len(told))
+        gain = self._gain(low) + self._gain(high) - self._gain(total)
+        gain = np.where((low[..., -1] >= least) & (high[..., -1] >= least), gain, 0.0)
+        if not gain.size or gain.max() <= LEAST_GAIN:
+            return None
         column, place = np.unravel_index(int(gain.argmax()), gain.shape)
-        step = np.where((np.arange(BINS) <= place)[:, None], value[0][column, place], value[1][column, place]) * RATE
-        step_of = step[numbers.bins[:, column]]
-        logits += step_of
-        if numbers.is_amount[column]:
-            steps[numbers.told[column]] += step
-            added[number + 1] += step_of[outside]
-    return _Boosted(steps, losses, added)
+        return int(column), int(place)
+
+    def _gain(self, sums: np.ndarray) -> np.ndarray:
+        """Twice the log-likelihood that the best step gains, about; sums ``[…, 2 C + 1]``."""
+        slope, bend = sums[..., : self.num_classes], sums[..., self.num_classes : -1]
+        found: np.ndarray = (slope**2 / (bend + SHRINKAGE)).sum(-1)
+        return found
+
+    def _step(self, sums: np.ndarray) -> np.ndarray:
+        """The step of a leaf, ``[2 C + 1] → [C]``."""
+        found: np.ndarray = RATE * sums[: self.num_classes] / (sums[self.num_classes : -1] + SHRINKAGE)
+        return found
+
+
+def _centred(trees: list[_Tree], numbers: _Binned, weight: np.ndarray, num_classes: int) -> Trees:
+    """The trees as the composition holds them: differences to the mean of the side, of that to the mean of all."""
+    side, leaf = np.zeros((len(trees), 2, num_classes)), np.zeros((len(trees), 4, num_classes))
+    base = np.zeros(num_classes)
+    for number, tree in enumerate(trees):
+        counts = np.bincount(tree.leaves(numbers.bins), weights=weight, minlength=4)[:, None]
+        for low in (0, 2):
+            both = counts[low : low + 2]
+            side[number, low // 2] = (tree.leaf[low : low + 2] * both).sum(0) / max(both.sum(), 1e-9)
+            leaf[number, low : low + 2] = tree.leaf[low : low + 2] - side[number, low // 2]
+        mean = (side[number] * counts.reshape(2, 2).sum(1)[:, None]).sum(0) / counts.sum()
+        side[number] -= mean
+        base += mean
+    bounds = np.pad(numbers.bounds, ((0, 0), (0, 2)), constant_values=np.inf)  # bin BINS is never reached
+    column = np.array([tree.column for tree in trees], np.int64).reshape(-1, 3)
+    place = np.array([tree.place for tree in trees], np.int64).reshape(-1, 3)
+    bound = np.minimum(bounds[column, place], np.finfo(np.float32).max)
+    amount = numbers.told[column]
+    return Trees(torch.from_numpy(amount), *(torch.from_numpy(one).float() for one in (bound, side, leaf, base)))
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -20,15 +20,13 @@ import torch
 from torch import Tensor
 
 from protgnn.data.batch import Batch
+from protgnn.data.network.instances import Instances
 from protgnn.data.parts import PartSet
 from protgnn.io.seeding import generator_for, seed_for
-from protgnn.model.composition import amounts
 from protgnn.model.mined import ALIKE, ProtGNNMined
 from protgnn.model.places import find_places
 from protgnn.training.ema import WeightAverage
-from protgnn.training.fit_composition import fit_composition
-from protgnn.training.mining import L2, CandidatePool, candidate_pool, fit_weights, graph_weights, mine, select
-from protgnn.training.mining_shortlist import telling_looks
+from protgnn.training.mining import L2, fit_weights, mine
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import learning_epochs, settled, steps_per_epoch
@@ -40,8 +38,8 @@ STEPS_PER_ROUND = 500
 NEAREST = 3
 """Parts of a graph that look most like each prototype; they are what a step encodes."""
 SETTLING, SETTLED_AT_ONCE = 30, 500
-ENOUGH, FOLDS = 0.95, 4
-"""Where parts alone classify so many training graphs correctly that were left out, they explain alone."""
+FIRST_WEIGHT, HEAD_STEPS = 0.1, 300
+"""Where the weights of new prototypes begin, and the steps of L-BFGS that they get."""
 IDLE = 0.05
 """A prototype that never adds so much to the logit of its class is idle."""
 
@@ -56,20 +54,15 @@ def train_mined(session: Session[ProtGNNMined]) -> None:
     state, model = session.state, session.model
     if state.stage == "learn":
         learn_guide(session)
-    graphs = session.train.ego_graphs().batch()
-    parts = model.candidates(graphs)
-    if state.stage == "learn":
-        settle_norms(session, parts)
-    offset = learn_composition(session, graphs, parts)
+    parts = model.candidates(session.train.ego_graphs().batch())
     for name in ROUNDS:
         if state.stage in ("learn", *ROUNDS[: ROUNDS.index(name)]):
-            begin_round(session, parts, name, offset)
+            begin_round(session, parts, name)
         if state.stage == name:
-            learn_on_parts(session, parts, offset)
+            learn_on_parts(session, parts)
             session.restore_best()
-    drop_idle(session, parts)
     # On the CPU, where the model is used: another device may round otherwise.
-    _embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
+    embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
 
 
 def learn_guide(session: Session[ProtGNNMined]) -> None:
@@ -86,75 +79,23 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
 
 
 @torch.no_grad()
-def learn_composition(session: Session[ProtGNNMined], graphs: Batch, parts: PartSet) -> Tensor:
-    """Fit the composition, and take it if parts alone do not do (``ENOUGH``) and if with it the loss on graphs left out
-    is lower by more than a standard error.
-
-    It is fitted to the data alone, so training that is resumed finds the same.
-
-    Returns:
-        What it adds to training graphs as if they were new, ``[G, C]``, for prototypes to mend.
-    """
-    model, y, state = session.model, session.train.y, session.state
-    assert y is not None
-    none = torch.zeros(len(y), len(model.head.base))
-    if model.composition is None or (state.stage != "learn" and not bool(model.composition.steps.any())):
-        return none
-    weight = graph_weights(y, session.criterion.class_weight)
-    seed = seed_for(session.recipe.seed, "composition")
-    amount = amounts(graphs.to("cpu")).numpy()
-    fitted = fit_composition(amount, telling_looks(parts, y.numpy()), y.numpy(), weight, none.shape[1], seed)
-    offset = torch.from_numpy(fitted.held_out).float()
-    if state.stage == "learn":
-        pool = candidate_pool(model, parts, y.numpy())
-        (right, alone), (_, helped) = (_left_out(session, pool, given) for given in (none, offset))
-        gain = alone - helped
-        if right >= ENOUGH or float(gain.mean()) <= float(gain.std()) / len(gain) ** 0.5:
-            return none
-    for one in {model, session.exported}:
-        assert one.composition is not None
-        one.composition.thresholds.copy_(torch.from_numpy(fitted.thresholds))
-        one.composition.steps.copy_(torch.from_numpy(fitted.steps))
-    return offset
-
-
-def _left_out(session: Session[ProtGNNMined], pool: CandidatePool, offset: Tensor) -> tuple[float, Tensor]:
-    """How prototypes do on training graphs that they were not chosen by: accuracy, and losses ``[G]``."""
-    y, weight_of, (graphs, num_classes) = session.train.y, session.criterion.class_weight, offset.shape
-    assert y is not None
-    generator = generator_for(session.recipe.seed, "composition folds")
-    fold = torch.randperm(graphs, generator=generator) % FOLDS
-    logits, values = torch.zeros_like(offset), torch.from_numpy(pool.values).float()
-    for number in range(FOLDS):
-        kept, left = fold != number, fold == number
-        some, most = pool.of_graphs(kept.numpy()), session.recipe.mined_prototypes
-        chosen = select(some, y[kept].numpy(), num_classes, most, weight_of, offset[kept])
-        columns, classes = [column for column, _ in chosen], torch.tensor([label for _, label in chosen])
-        start = torch.full((len(chosen),), 0.1), torch.zeros(num_classes)
-        weight, base = fit_weights(
-            values[kept][:, columns], y[kept], classes, *start, class_weight=weight_of, offset=offset[kept]
-        )
-        own = torch.nn.functional.one_hot(classes, num_classes).float()
-        logits[left] = (values[left][:, columns] * weight) @ own + base + offset[left]
-    losses = torch.nn.functional.cross_entropy(logits, y, reduction="none")
-    losses = losses * torch.from_numpy(graph_weights(y, weight_of)).to(losses)
-    return float(logits.argmax(1).eq(y).float().mean()), losses
-
-
-@torch.no_grad()
-def drop_idle(session: Session[ProtGNNMined], parts: PartSet) -> None:
-    """Drop prototypes that add less than ``IDLE`` to the logit of their class in every training graph."""
-    model, head, state = session.model.eval(), session.model.head, session.state
-    found = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts))
-    weight = head.last.weight.cpu().gather(0, head.classes.cpu()[None]).squeeze(0)
-    kept = ((found.value * weight).amax(0) >= IDLE).nonzero().squeeze(1)
-    if not 0 < len(kept) < len(weight):
-        return
-    base, columns = head.base.clone(), head.last.weight[:, kept.to(head.base.device)].clone()
-    state.sources = [state.sources[number] for number in kept.tolist()]
-    place_prototypes(model, session.train, state.sources)
-    head.last.weight.copy_(columns)
+def drop_idle(
+    model: ProtGNNMined, train: Instances, sources: list[dict[str, Any]], kept: int = 0
+) -> list[dict[str, Any]]:
+    """Drop prototypes, but for the first ``kept``, that add less than ``IDLE`` to the logit of their class in every
+    training graph; the sources of the others."""
+    head, parts = model.eval().head, model.candidates(train.ego_graphs().batch())
+    value = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
+    works = (value * head.last.weight.gather(0, head.classes[None]).squeeze(0)).amax(0) >= IDLE
+    works[:kept] = True
+    if bool(works.all()) or not bool(works.any()):
+        return sources
+    base, weight = head.base.clone(), head.last.weight[:, works].clone()
+    left = [source for source, works_too in zip(sources, works.tolist(), strict=True) if works_too]
+    place_prototypes(model, train, left)
+    head.last.weight.copy_(weight)
     head.base.copy_(base)
+    return left
 
 
 class GuideLoss(WholeGraphLoss):
@@ -171,28 +112,33 @@ class GuideLoss(WholeGraphLoss):
         return self.session.criterion.loss(logits.float(), y), logits
 
 
-def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str, offset: Tensor) -> None:
+def begin_round(session: Session[ProtGNNMined], parts: PartSet, name: str) -> None:
     """Mine prototypes and give them weights; the average begins anew, as there are others to average."""
     model, state, y = session.model, session.state, session.train.y
     assert y is not None
     settle_norms(session, parts)
-    weight_of = session.criterion.class_weight
-    mined = mine(model, parts, y, session.recipe.mined_prototypes, weight_of, offset)
-    sources = mined.as_sources()
+    sources = mine(model, parts, y, session.recipe.mined_prototypes, session.criterion.class_weight).as_sources()
     place_prototypes(model, session.train, sources)
-    with torch.no_grad():
-        found = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts))
-    weight, base = torch.full((len(mined.rows),), 0.1), torch.zeros(len(model.head.base))
-    weight, base = fit_weights(found.value, y, mined.classes, weight, base, 300, weight_of, offset)
-    with torch.no_grad():
-        model.head.last.weight.copy_(model.head.own_class_weights(weight.to(model.head.base.device)))
-        model.head.base.copy_(base)
+    fit_head(session, parts)
     if session.average is not None:
         session.average = WeightAverage(model, session.recipe.averaging)
         session.exported = session.average.model
     state.sources = sources
     state.begin(name)
     session.keep_if_best(session.validate())  # learning on may only overfit
+
+
+@torch.no_grad()
+def fit_head(session: Session[ProtGNNMined], parts: PartSet) -> None:
+    """First weights and bases for prototypes that were just placed."""
+    model, y = session.model, session.train.y
+    assert y is not None
+    head = model.head
+    values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
+    start = torch.full((values.shape[1],), FIRST_WEIGHT), torch.zeros(len(head.base))
+    weight, base = fit_weights(values, y, head.classes.cpu(), *start, HEAD_STEPS, session.criterion.class_weight)
+    head.last.weight.copy_(head.own_class_weights(weight.to(head.base.device)))
+    head.base.copy_(base)
 
 
 def place_prototypes(model: ProtGNNMined, train: Any, sources: list[dict[str, Any]]) -> None:
@@ -217,22 +163,23 @@ def settle_norms(session: Session[ProtGNNMined], parts: PartSet) -> None:
     model.eval()
 
 
-def learn_on_parts(session: Session[ProtGNNMined], parts: PartSet, offset: Tensor) -> None:
+def learn_on_parts(session: Session[ProtGNNMined], parts: PartSet) -> None:
     """The epochs of a round that are left."""
     near, subgraphs = nearest_looks(session.model, parts), cut_subgraphs(session.train, session.state.sources).batch()
     subgraphs = subgraphs.to(session.device)
     epochs = mined_epochs(session.recipe, len(session.train))
     for _ in session.epochs(epochs, settled(session.recipe.ending_window), session.recipe.evidence_lr):
-        found = _epoch(session, parts, near, subgraphs, offset)
+        found = _epoch(session, parts, near, subgraphs)
         for model in {session.model, session.exported}:
-            _embed_prototypes(model, subgraphs)
+            embed_prototypes(model, subgraphs)
         session.end_epoch(*found)
     if not epochs:
         session.keep_if_best(session.validate())
 
 
 @torch.no_grad()
-def _embed_prototypes(model: ProtGNNMined, subgraphs: Batch) -> None:
+def embed_prototypes(model: ProtGNNMined, subgraphs: Batch) -> None:
+    """Let every prototype be the embedding of its part under the encoder as it is."""
     model.head.vectors.copy_(model.eval().embed_parts(subgraphs))
     model.head.constrain()  # an average of constrained weights may be off by a little
 
@@ -253,9 +200,7 @@ def nearest_looks(model: ProtGNNMined, parts: PartSet) -> list[Tensor]:
     return found
 
 
-def _epoch(
-    session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], subgraphs: Batch, offset: Tensor
-) -> tuple[float, float]:
+def _epoch(session: Session[ProtGNNMined], parts: PartSet, near: list[Tensor], subgraphs: Batch) -> tuple[float, float]:
     """One pass over the training graphs on evidence; mean loss and accuracy on the way."""
     model, head, recipe, epoch = session.model, session.model.head, session.recipe, session.state.epoch
     assert session.train.y is not None
@@ -275,8 +220,7 @@ def _epoch(
         distance = head.part_distances(h, prototypes, unlike[needed].to(h.device))
         similar = head.similarity(distance)[place].cpu()
         places = find_places(similar, (unlike <= ALIKE)[distinct[rows]], some)
-        logits = head.logits_of(places.values(similar, head.counts.cpu()).to(h.device))
-        logits = logits + head.base + offset[chosen].to(h.device)
+        logits = head.logits_of(places.values(similar, head.counts.cpu()).to(h.device)) + head.base
         y = session.train.y[chosen].to(h.device)
         session.optimizer.zero_grad(set_to_none=True)
         loss = session.criterion.loss(logits, y) + L2 * head.last.weight.square().sum()

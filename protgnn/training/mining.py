@@ -76,7 +76,6 @@ def mine(
     y: Tensor,
     per_class: int,
     class_weight: Tensor | None = None,
-    offset: Tensor | None = None,
 ) -> Mined:
     """Choose prototypes among the parts of the training graphs, with the encoder as it is.
 
@@ -86,11 +85,10 @@ def mine(
         y: Their classes ``[G]``.
         per_class: Prototypes of a class at the most.
         class_weight: How much a graph of each class counts, ``[C]``; all the same without.
-        offset: Logits that the graphs have already, ``[G, C]``.
     """
     labels = y.numpy()
     pool = candidate_pool(model, parts, labels)
-    chosen = select(pool, labels, len(model.head.base), per_class, class_weight, offset)
+    chosen = select(pool, labels, len(model.head.base), per_class, class_weight)
     chosen.sort(key=lambda pair: pair[1])
     rows = np.array([pool.candidates[column % len(pool.candidates)] for column, _ in chosen])
     classes = [label for _, label in chosen]
@@ -151,10 +149,8 @@ def select(
     num_classes: int,
     per_class: int,
     class_weight: Tensor | None = None,
-    offset: Tensor | None = None,
 ) -> list[tuple[int, int]]:
-    """Greedy forward selection of (column, class) for graphs of the classes ``y [G]`` that have the logits ``offset
-    [G, C]`` already; no class has one look twice."""
+    """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
     values, size = pool.values, pool.size
     counts_for = graph_weights(torch.from_numpy(y), class_weight)
     targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
@@ -165,8 +161,7 @@ def select(
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
     passed: list[tuple[int, int]] = []
-    offset = torch.zeros(len(y), num_classes) if offset is None else offset
-    logits = base + offset
+    logits = base.expand(len(y), -1)
     before = _log_loss(logits, targets, counts_for)
     while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
         residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy() * counts_for[:, None]
@@ -190,8 +185,8 @@ def select(
         classes = torch.tensor([own for _, own in tried])
         kept = columns[:, [one for one, _ in tried]]
         start = torch.cat([weight, torch.zeros(1)])
-        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight, offset=offset)
-        found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1] + offset
+        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
+        found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
         now = _log_loss(found, targets, counts_for)
         if not silent and before - now < LEAST_GAIN:
             passed.append((column, label))

@@ -26,14 +26,6 @@ SIZE_COST = 0.05
 """Standard errors that each node of a candidate must earn."""
 
 
-def telling_looks(parts: PartSet, y: np.ndarray) -> np.ndarray:
-    """Whether each graph has each of the looks that tell most of the classes ``y [G]``, 0 or 1, ``[G, R]``."""
-    table, _ = _looks(parts)
-    present = _at_most(table[:, _enough(table)], 1)
-    found: np.ndarray = present[:, sorted(telling(present, y, np.zeros(present.shape[1])))].toarray()
-    return found
-
-
 def shortlist(parts: PartSet, y: np.ndarray) -> np.ndarray:
     """Different parts worth a closer look for graphs of the classes ``y [G]``, ascending.
 

@@ -14,6 +14,7 @@ from protgnn.data.network.instances import Instances
 from protgnn.data.schema import Schema
 from protgnn.featurizers.vocabulary import vocabulary_of
 from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.model.mined import ProtGNNMined
 from protgnn.training.algorithm import fit
 from protgnn.training.blend_composition import blend_composition
 from protgnn.training.build import build
@@ -21,6 +22,7 @@ from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.device import check_device, join_ranks
 from protgnn.training.evaluate import Outcome, assess, faithfulness, familiarity
+from protgnn.training.mined_algorithm import drop_idle
 from protgnn.training.prototype_cards import Prototypes, describe_prototypes
 from protgnn.training.recipe import Recipe
 from protgnn.training.resolve import as_model_input, criterion_of, resolve
@@ -122,6 +124,8 @@ def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState |
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
     blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
     temperature = calibrate(model, parts.valid) if recipe.calibrate else None
+    if isinstance(model, ProtGNNMined):
+        state.sources = drop_idle(model, parts.train, state.sources)
     # Promises are for graphs that were held out, and checking them is slow.
     held_out = [parts.valid] if parts.test is None else [parts.valid, parts.test]
     learned, *others = [assess(model, parts.train), *(assess(model, part, check_evidence=True) for part in held_out)]

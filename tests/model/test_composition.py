@@ -1,13 +1,12 @@
-"""What a graph is made of: amounts and step functions, against plain versions."""
+"""What a graph is made of: amounts and trees over them, against plain versions."""
 
-import numpy as np
 import pytest
 import torch
 
 from protgnn.data.batch import Batch
 from protgnn.featurizers.amount_names import amount_names
 from protgnn.featurizers.molecule import from_smiles
-from protgnn.model.composition import BINS, Composition, amounts
+from protgnn.model.composition import TREES, Composition, Trees, amounts
 
 MOLECULES = ["CCO", "c1ccccc1", "CC(=O)Nc1ccc(O)cc1", "C"]
 
@@ -21,9 +20,30 @@ def graphs():
 def composition(graphs) -> Composition:
     made = Composition(graphs.num_features, 3)
     generator = torch.Generator().manual_seed(0)
-    made.thresholds.copy_(torch.rand(made.thresholds.shape, generator=generator).mul(4).sort(1).values)
-    made.steps.copy_(torch.randn(made.steps.shape, generator=generator))
+    asked = torch.randint(made.num_amounts, (40, 3), generator=generator)
+    bound = amounts(graphs.batch())[torch.randint(len(graphs), (40, 3), generator=generator), asked]  # some are equal
+    shapes = ((40, 2, 3), (40, 4, 3), (3,))
+    made.take(Trees(asked, bound, *(torch.randn(shape, generator=generator) for shape in shapes)))
     return made
+
+
+def plainly(composition: Composition, amount: list[float]) -> tuple[dict[int, list[float]], list[float]]:
+    """What each amount adds to every class, and the sum with the base, question by question."""
+    classes = composition.base.shape[0]
+    each, total = {}, composition.base.tolist()
+    for tree in range(TREES):
+        (first, *second), (bound, *bounds) = composition.amount[tree].tolist(), composition.bound[tree].tolist()
+        high = amount[first] >= bound
+        higher = amount[second[high]] >= bounds[high]
+        for asked, value in (
+            (first, composition.side[tree, int(high)]),
+            (second[high], composition.leaf[tree, 2 * high + higher]),
+        ):
+            own = each.setdefault(asked, [0.0] * classes)
+            for label in range(classes):
+                own[label] += float(value[label])
+                total[label] += float(value[label])
+    return each, total
 
 
 def test_amounts_are_the_size_the_totals_and_the_means(graphs):
@@ -53,13 +73,29 @@ def test_amounts_of_molecules_are_told_in_the_units_of_chemists(graphs):
     assert not wanted
 
 
-def test_each_amount_adds_the_step_that_it_has_reached(graphs, composition):
-    found, amount = composition.each(graphs.batch()), amounts(graphs.batch())
+def test_each_amount_adds_what_the_answers_to_its_questions_add(graphs, composition):
+    found, total, amount = composition.each(graphs.batch()), composition(graphs.batch()), amounts(graphs.batch())
     for graph in range(len(graphs)):
-        for column in range(amount.shape[1]):
-            reached = sum(float(amount[graph, column]) >= float(bound) for bound in composition.thresholds[column])
-            assert torch.equal(found[graph, column], composition.steps[column, reached])
-    torch.testing.assert_close(composition(graphs.batch()), found.sum(1))
+        each, summed = plainly(composition, amount[graph].tolist())
+        wanted = torch.zeros(composition.num_amounts, 3)
+        for asked, values in each.items():
+            wanted[asked] = torch.tensor(values)
+        torch.testing.assert_close(found[graph], wanted, rtol=0, atol=1e-5)
+        torch.testing.assert_close(total[graph], torch.tensor(summed), rtol=0, atol=1e-5)
+
+
+def test_trees_are_taken_in_place_of_those_before(graphs, composition):
+    few = Trees(
+        torch.zeros(1, 3, dtype=torch.int64),
+        torch.zeros(1, 3),
+        torch.ones(1, 2, 3),
+        torch.zeros(1, 4, 3),
+        torch.ones(3),
+    )
+    composition.take(few)
+    assert composition(graphs.batch()).tolist() == [[2.0] * 3] * len(graphs) and composition.is_fitted
+    composition.forget()
+    assert not composition.is_fitted and not composition(graphs.batch()).any()
 
 
 def test_edges_and_company_do_not_matter(graphs, composition):
@@ -75,4 +111,3 @@ def test_dividing_divides_what_is_added(graphs, composition):
     before = composition(graphs.batch())
     composition.divide(2.5)
     torch.testing.assert_close(composition(graphs.batch()), before / 2.5)
-    assert composition.steps.shape[1] == BINS and np.isfinite(composition.steps.numpy()).all()

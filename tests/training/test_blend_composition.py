@@ -9,7 +9,7 @@ import torch
 from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
 from protgnn.explain.explanation import explain
-from protgnn.model.composition import Composition
+from protgnn.training import blend_composition as blending
 from protgnn.training.blend_composition import SHARES, blend_composition
 from protgnn.training.build import build
 from protgnn.training.calibration import fit_temperature
@@ -52,6 +52,28 @@ def test_the_blend_is_the_weighted_mean_of_both_at_their_temperatures(parts):
     other = model.composition(parts.valid.batch())
     own = (1 - share) * own / fit_temperature(own, parts.valid.y)
     np.testing.assert_allclose(predict_logits(model, parts.valid), own + other, atol=1e-5)
+
+
+def test_a_protgnn_plus_whose_parts_explain_the_label_keeps_to_its_parts():
+    """Amounts tell of nitro groups too (their charges add up), and are not taken."""
+    from protgnn.datasets.builtin.smarts_motifs import motif_molecules
+
+    graphs = motif_molecules("nitro", seed=0)
+    graphs = graphs[torch.randperm(len(graphs), generator=torch.Generator().manual_seed(0))]
+    recipe = make_recipe(hidden=16, plus=True, warm_up=5, anchored_epochs=0)
+    done = train(SplitData(graphs[80:], graphs[:40], graphs[40:80]), recipe)
+    assert done.scores["test"]["accuracy"] >= 0.95 and not done.model.composition.is_fitted
+
+
+def test_of_shares_that_are_about_as_good_a_protgnn_plus_takes_the_least(parts, monkeypatch):
+    train_part, valid, test = (by_size(part) for part in (parts.train, parts.valid, parts.test))
+    recipe = make_recipe(hidden=8, plus=True, warm_up=1, anchored_epochs=0)
+    done = train(SplitData(train_part, valid, test), recipe)
+    blended = done.model.composition
+    assert blended.is_fitted  # sizes are no parts
+    monkeypatch.setattr(blending, "_about_as_good", lambda losses, best: True)
+    again = train(SplitData(train_part, valid, test), recipe)
+    assert not again.model.composition.is_fitted
 
 
 def test_where_amounts_say_nothing_the_model_stays_as_it_is():
@@ -108,11 +130,3 @@ def test_models_without_a_composition_are_left_alone(changes, parts):
     model = build(recipe, parts.train.schema)
     assert model.composition is None and recipe.composition is False
     assert blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), 0) == 0.0
-
-
-def test_the_base_is_divided_with_the_steps():
-    made = Composition(3, 2)
-    made.base.copy_(torch.tensor([1.0, -1.0]))
-    made.steps.fill_(2.0)
-    made.divide(2.0)
-    assert made.base.tolist() == [0.5, -0.5] and bool((made.steps == 1).all())

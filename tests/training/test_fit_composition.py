@@ -1,4 +1,4 @@
-"""Fitting the composition: amounts are taken where they explain what parts cannot, and nowhere else."""
+"""Fitting the composition: trees over amounts, where they say something of the classes."""
 
 import numpy as np
 import pytest
@@ -7,93 +7,99 @@ from torch_geometric.data import Data
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
-from protgnn.model.composition import BINS
 from protgnn.training import fit_composition as fitting
 from protgnn.training.fit_composition import fit_composition
 from protgnn.training.recipe import make_recipe
 from protgnn.training.train import SplitData, train
 
-SAME = np.zeros((300, 1))
 
-
-def fitted(amount, parts, y, weight=None, num_classes=2):
-    return fit_composition(amount, parts, y, np.ones(len(y)) if weight is None else weight, num_classes, seed=0)
+def fitted(amount, y, weight=None, num_classes=2):
+    return fit_composition(amount, y, np.ones(len(y)) if weight is None else weight, num_classes, seed=0)
 
 
 def at(found, amount):
-    """What step functions add to graphs with these amounts, one by one."""
-    added = np.zeros((len(amount), found.steps.shape[2]))
+    """What trees add to graphs with these amounts, without the base, one by one."""
+    trees = found.trees
+    added = np.zeros((len(amount), trees.side.shape[2]))
     for graph, row in enumerate(amount):
-        for column, value in enumerate(row):
-            added[graph] += found.steps[column][sum(value >= bound for bound in found.thresholds[column])]
+        for asked, bound, side, leaf in zip(
+            trees.amount.tolist(), trees.bound.tolist(), trees.side, trees.leaf, strict=True
+        ):
+            high = row[asked[0]] >= bound[0]
+            higher = row[asked[1 + high]] >= bound[1 + high]
+            added[graph] += (side[int(high)] + leaf[2 * high + higher]).numpy()
     return added
 
 
 def test_a_label_that_is_an_amount_is_learned():
     amount = np.random.default_rng(0).normal(size=(300, 4))
     y = (amount[:, 2] > 0.3).astype(np.int64)
-    found = fitted(amount, SAME, y)
+    found = fitted(amount, y)
     assert (at(found, amount).argmax(1) == y).mean() > 0.95
-    spread = np.ptp(found.steps, axis=1).sum(1)
-    assert spread.argmax() == 2 and found.thresholds.shape == (4, BINS - 1)
+    assert set(found.trees.amount[:10, 0].tolist()) == {2}  # later trees fit what is left, which is noise
 
 
-def test_a_label_that_is_a_part_is_left_to_the_part_even_if_an_amount_tells_as_much():
-    rng = np.random.default_rng(0)
-    part = rng.integers(0, 2, 300)
-    y = np.where(rng.random(300) < 0.02, 1 - part, part)
-    amount = part[:, None] + rng.normal(scale=0.01, size=(300, 1))
-    assert not fitted(amount, part[:, None].astype(float), y).steps.any()
-    assert fitted(amount, SAME, y).steps.any()
+def test_a_label_that_needs_two_amounts_at_once_is_learned():
+    amount = np.random.default_rng(0).normal(size=(400, 4))
+    y = ((amount[:, 1] > 0) & (amount[:, 3] > 0)).astype(np.int64)
+    found = fitted(amount, y)
+    assert (at(found, amount).argmax(1) == y).mean() > 0.95
+    assert {1, 3} <= {asked for tree in found.trees.amount.tolist()[:5] for asked in tree}
+
+
+def test_what_is_added_is_zero_in_the_mean_of_the_training_graphs():
+    amount = np.random.default_rng(0).normal(size=(300, 3))
+    y = (amount[:, 0] + amount[:, 1] > 1).astype(np.int64)
+    weight = np.where(y == 1, 3.0, 1.0)
+    added = at(fitted(amount, y, weight), amount)
+    np.testing.assert_allclose((added * weight[:, None]).sum(0) / weight.sum(), 0, atol=1e-5)
 
 
 def test_noise_adds_nothing_as_a_rule():
     found = []
     for seed in range(6):
         rng = np.random.default_rng(seed)
-        found.append(fitted(rng.normal(size=(300, 5)), SAME, rng.integers(0, 2, 300)).rounds)
+        found.append(fitted(rng.normal(size=(300, 5)), rng.integers(0, 2, 300)).rounds)
     assert found.count(0) >= 4 and max(found) <= 20
 
 
-def test_what_is_added_to_graphs_left_out_was_fitted_to_others():
-    rng = np.random.default_rng(2)
-    amount, y = rng.normal(size=(300, 1)), np.zeros(300, np.int64)
-    y[amount[:, 0] > 0] = 1
-    found = fitted(amount, SAME, y)
-    own = at(found, amount)
-    assert not np.allclose(found.held_out, own) and (found.held_out.argmax(1) == y).mean() > 0.95
+def best_question(amount, slope, bend, chosen):
+    """The column and bound that gain most among the chosen graphs, by trying all."""
+
+    def gain(graphs):
+        return (slope[graphs].sum(0) ** 2 / (bend[graphs].sum(0) + 1)).sum()
+
+    found, best = None, 0.0
+    for column in range(amount.shape[1]):
+        for bound in np.unique(amount[:, column])[1:] - 0.5:
+            low, high = chosen & (amount[:, column] < bound), chosen & (amount[:, column] > bound)
+            if min(low.sum(), high.sum()) >= 5 and gain(low) + gain(high) - gain(chosen) > best + 1e-9:
+                found, best = (column, bound), gain(low) + gain(high) - gain(chosen)
+    return found
 
 
-def test_the_first_stump_is_the_best_of_all(monkeypatch):
-    monkeypatch.setattr(fitting, "ROUNDS", 1)
-    monkeypatch.setattr(fitting, "LEAST_GAIN", 0.0)
+def test_the_first_tree_asks_the_best_question_and_then_the_best_on_either_side(monkeypatch):
+    monkeypatch.setattr(fitting, "TREES", 1)
     rng = np.random.default_rng(3)
-    amount = rng.integers(0, 6, (80, 3)).astype(float)
-    y = (amount[:, 1] + rng.normal(scale=1.5, size=80) > 3).astype(np.int64)
-    found = fitted(amount, np.zeros((80, 1)), y)
+    amount = rng.integers(0, 6, (120, 3)).astype(float)
+    y = (amount[:, 1] + amount[:, 0] * (amount[:, 1] > 2) + rng.normal(scale=1.5, size=120) > 4).astype(np.int64)
+    found = fitted(amount, y)
     share = (np.bincount(y) + 1) / (len(y) + 2)
-    slope, bend = np.eye(2)[y] - share, share * (1 - share)
-    best, wanted = -1.0, None
-    for column in range(3):
-        for bound in np.unique(amount[:, column])[:-1] + 0.5:
-            sides = [amount[:, column] < bound, amount[:, column] > bound]
-            if min(side.sum() for side in sides) < 5:
-                continue
-            values = [slope[side].sum(0) / (bend * side.sum() + 1) for side in sides]
-            gain = sum((slope[side].sum(0) * value).sum() for side, value in zip(sides, values, strict=True))
-            if gain > best:
-                best, wanted = gain, (column, bound, values)
-    column, bound, values = wanted
-    np.testing.assert_allclose(at(found, np.where(np.arange(3) == column, bound - 0.5, 0.0)[None])[0], 0.1 * values[0])
-    high = at(found, np.where(np.arange(3) == column, bound + 0.5, 0.0)[None])[0]
-    np.testing.assert_allclose(high, 0.1 * values[1])
+    slope, bend = np.eye(2)[y] - share, np.tile(share * (1 - share), (len(y), 1))
+    column, bound = best_question(amount, slope, bend, np.ones(120, bool))
+    wanted = np.zeros((120, 2))
+    for side in (amount[:, column] < bound, amount[:, column] > bound):
+        second, other = best_question(amount, slope, bend, side) or (0, -1.0)  # none helps: all are high
+        for leaf in (side & (amount[:, second] < other), side & (amount[:, second] > other)):
+            wanted[leaf] = 0.1 * slope[leaf].sum(0) / (bend[leaf].sum(0) + 1)
+    np.testing.assert_allclose(at(found, amount) + found.trees.base.numpy(), wanted, atol=1e-6)
 
 
 def test_weights_of_graphs_count():
     amount = np.repeat([[0.0], [1.0]], 150, 0)
     y = np.tile([0, 1], 150)
     heavy = np.where(y == (amount[:, 0] > 0.5), 10.0, 1.0)
-    assert (at(fitted(amount, SAME, y, heavy), amount).argmax(1) == (amount[:, 0] > 0.5)).all()
+    assert (at(fitted(amount, y, heavy), amount).argmax(1) == (amount[:, 0] > 0.5)).all()
 
 
 def paths(count, seed):
@@ -120,6 +126,8 @@ def test_a_class_that_is_a_matter_of_amounts_needs_the_composition_and_sums_stay
     for one in why:
         told = sum(row.gain for row in one.composition)
         constant = trained.model.head.base.detach()
+        if composition:
+            constant = constant + trained.model.composition.base
         wanted = one.base_gain - float(constant[one.predicted] - constant[one.runner_up])
         assert told == pytest.approx(wanted, abs=0.05)
         assert [row["name"] for row in one.to_json()["composition"]] == [row.name for row in one.composition]

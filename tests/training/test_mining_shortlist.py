@@ -9,7 +9,7 @@ from protgnn.data.units import members
 from protgnn.datasets.builtin.smarts_motifs import motif_molecules
 from protgnn.featurizers.molecule import parse
 from protgnn.featurizers.part_rule import PartRule
-from protgnn.training.mining_shortlist import FIRST, shortlist, telling, telling_looks
+from protgnn.training.mining_shortlist import FIRST, shortlist, telling
 
 
 def test_the_first_columns_are_those_that_agree_best_with_the_classes():
@@ -44,9 +44,6 @@ def test_candidates_recur_and_hold_the_motif():
     parts = part_set(batch, [all_parts(own, 6, 200) for own in rule.units(batch)], rule.kinds(batch), 3)
     chosen = shortlist(parts, graphs.y.numpy())
     assert (np.diff(chosen) > 0).all()
-    looks = telling_looks(parts, graphs.y.numpy())
-    assert looks.shape[0] == len(graphs) and (looks.sum(0) >= 3).all() and set(np.unique(looks)) == {0.0, 1.0}
-    assert max(abs(np.corrcoef(column, graphs.y)[0, 1]) for column in looks.T) > 0.9  # the nitro group itself
     nitro = "[N+](=O)[O-]"
     shown = set()
     for place in parts.first[chosen].tolist():
