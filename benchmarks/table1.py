@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
+from benchmarks.recipe_digest import METHOD
 from benchmarks.runs import MODELS, Figures, Split, name_of, stored, trained
 from protgnn.training.settings import parse_settings
 
@@ -91,7 +92,8 @@ def key_of(task: Split) -> str:
     data, encoder, model, seed, settings = task
     words = {"words": settings["words"]} if "words" in settings else {}
     plain = {key: value for key, value in settings.items() if key != "words"}
-    return " ".join([name_of((data, encoder, model, seed, plain)), *words.values()])
+    method = [] if PLANS[data].words or data == "ba-shapes" else [f"method:{METHOD}"]  # these have no composition
+    return " ".join([name_of((data, encoder, model, seed, plain)), *words.values(), *method])
 
 
 def tasks_of(chosen: argparse.Namespace) -> list[Split]:

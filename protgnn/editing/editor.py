@@ -214,7 +214,7 @@ class PrototypeEditor:
         See :mod:`~protgnn.editing.retrain`. It cannot be undone; the run from before it is still there.
 
         Args:
-            epochs: How many at the most; by default the recipe's ``anchored_epochs``.
+            epochs: How many at the most; by default the recipe's ``anchored_epochs``. Mining takes none.
             on_epoch: Called after every epoch with the state of training.
 
         Returns:
@@ -231,7 +231,8 @@ class PrototypeEditor:
         self.valid.forget()
         self.rows = found.rows
         self._accept(model, found.sources, recalibrate(model, self.valid) if recipe.calibrate else None)
-        done, after = f"trained on for {len(found.rows)} epochs", self.run.scores["valid"]
+        done = f"trained on for {len(found.rows)} epochs" if found.rows else "mined prototypes again"
+        after = self.run.scores["valid"]
         step = EditStep(done=[done], before=before["accuracy"], after=after["accuracy"], snapshot=None)
         self._set_edits(Edits(required=found.required, forbidden=self.edits.forbidden), [*self.history, step])
         numbers = tuple(found.sources.index(source) if source in found.sources else None for source in now)

@@ -1,7 +1,7 @@
 """Training on after edits: required prototypes are kept, forbidden parts are never chosen.
 
 A ProtGNN+ with mined prototypes mines them again with the encoder as it is, among parts that are not forbidden, beside
-those that are required; then it learns on them as in a round of training. A ProtGNN, and a sampled ProtGNN+, keep the
+those that are required, and fits their weights. A ProtGNN, and a sampled ProtGNN+, keep the
 prototypes that they have: encoder and last layer learn on while each prototype stays on its part.
 """
 
@@ -23,14 +23,11 @@ from protgnn.training.algorithm import anchor
 from protgnn.training.blend_composition import blend_composition
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.edits import StoredSource
-from protgnn.training.ema import WeightAverage
 from protgnn.training.ending import end_with
 from protgnn.training.mined_algorithm import (
-    ROUNDS,
     drop_idle,
     embed_prototypes,
     fit_head,
-    learn_on_parts,
     place_prototypes,
 )
 from protgnn.training.mining import mine
@@ -103,7 +100,7 @@ def _anchored_again(session: Session[ProtGNN], sources: list[StoredSource], requ
 def _mined_again(
     session: Session[ProtGNNMined], train: Instances, kept: list[StoredSource], forbidden: set[LookKey]
 ) -> Retrained:
-    """One more round of mining and learning; the prototypes ``kept`` come first."""
+    """Mine once more; the prototypes ``kept`` come first."""
     model, state = session.model, session.state
     parts = model.candidates(session.train.ego_graphs().batch())
     mined = _mine(session, train, parts, kept, forbidden)
@@ -111,12 +108,6 @@ def _mined_again(
     state.sources = [source.model_dump() for source in sources]
     place_prototypes(model, session.train, state.sources)
     fit_head(session, parts)
-    if session.average is not None:  # there are other prototypes to average
-        session.average = WeightAverage(model, session.recipe.averaging)
-        session.exported = session.average.model
-    state.begin(ROUNDS[-1])
-    learn_on_parts(session, parts)
-    session.restore_best()
     embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
     left = drop_idle(model, session.train, state.sources, len(kept))
     return Retrained([StoredSource(**source) for source in left], list(range(len(kept))), state.rows)

@@ -26,7 +26,7 @@ from protgnn.model.mined import ProtGNNMined
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.device import join_ranks, without_compiled
 from protgnn.training.ending import end_with
-from protgnn.training.mined_algorithm import place_prototypes, train_mined
+from protgnn.training.mined_algorithm import train_mined
 from protgnn.training.prototype_subgraphs import cut_subgraphs, nearest_subgraphs, set_prototypes, start_on_graphs
 from protgnn.training.prune import prune
 from protgnn.training.recipe import Recipe, total_epochs
@@ -78,8 +78,6 @@ def restore(model: GraphClassifier, train: Instances, state: TrainingState, sele
         check_sources(state, train, model)
         if state.sources:
             cut_subgraphs(train, state.sources)
-        if isinstance(model, ProtGNNMined) and state.sources:
-            place_prototypes(model, train, state.sources)  # as many as were mined
         check_tensors(state, model)
     except (RunError, ValueError) as error:
         raise RunError(f"The stored state does not fit this training ({error}): start again with --overwrite") from None

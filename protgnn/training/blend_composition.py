@@ -4,8 +4,8 @@ A GNN learns shapes and overfits, and parts cannot tell how much there is of any
 (``model/composition.py``), small trees over amounts such as logP or the number of rings, sees no shape and hardly
 overfits. They err on different graphs, so their logits are averaged: ``(1 - s) model + s composition``, each at its own
 temperature. What the composition adds is shown apart from the rows of prototypes, and sums stay exact. The share ``s``,
-which may be zero, has the lowest loss on the validation graphs; in a ProtGNN+, whose parts are to explain what they
-can, it is the least share that is about as good, and zero if they explain enough (docs/decisions/0055, 0056).
+which may be zero, has the lowest loss on the validation graphs; in a ProtGNN+ it is zero where parts explain enough
+(docs/decisions/0055, 0056).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
@@ -26,7 +25,7 @@ from protgnn.training.fit_composition import fit_composition
 from protgnn.training.mining import graph_weights
 from protgnn.training.selection import Criterion, balanced_accuracy_of
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 0.9)
+SHARES = (0.0, 0.25, 0.5, 0.75)
 ENOUGH = 0.95
 """The balanced accuracy on validation graphs with which parts explain alone."""
 
@@ -59,11 +58,9 @@ def blend_composition(
         return 0.0
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
     losses = {
-        share: _losses((1 - share) * own / own_at + share * other / other_at, valid.y, criterion) for share in SHARES
+        share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, criterion) for share in SHARES
     }
-    best = min(losses, key=lambda share: float(losses[share].mean()))
-    if model.compares_evidence:
-        best = next(share for share in SHARES if _about_as_good(losses[share], losses[best]))
+    best = min(losses, key=lambda share: losses[share])
     if not best:
         return 0.0
     model.divide_logits(own_at / (1 - best))
@@ -84,13 +81,6 @@ def _fitted(train: GraphSet, criterion: Criterion, seed: int) -> Composition:
     return composition
 
 
-def _losses(logits: Tensor, y: Tensor, criterion: Criterion) -> Tensor:
-    """Weighted cross-entropy of each graph at the temperature that suits the graphs best, ``[G]``."""
-    losses = cross_entropy(logits / fit_temperature(logits, y), y, reduction="none")
-    return losses * torch.from_numpy(graph_weights(y, criterion.class_weight)).to(losses)
-
-
-def _about_as_good(losses: Tensor, best: Tensor) -> bool:
-    """Whether losses are worse than the best by at most a standard error of the difference, graph by graph."""
-    worse = losses - best
-    return bool(worse.mean() <= worse.std() / len(worse) ** 0.5)
+def _loss(logits: Tensor, y: Tensor, criterion: Criterion) -> float:
+    """Weighted cross-entropy at the temperature that suits the graphs best."""
+    return float(criterion.loss(logits / fit_temperature(logits, y), y))

@@ -312,7 +312,7 @@ def is_mined(recipe: Recipe) -> bool:
 def total_epochs(recipe: Recipe) -> int:
     """Epochs of all stages, at the most."""
     if is_mined(recipe):
-        return recipe.epochs + 2 * recipe.anchored_epochs
+        return recipe.epochs if recipe.warm_up == "auto" else min(recipe.warm_up, recipe.epochs)
     return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
 
 

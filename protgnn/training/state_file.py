@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from protgnn.training.checkpoint import TrainingState
 
 Accuracy = Annotated[float, Field(ge=-1, le=1)]
-STAGES = {PlainGNN: ("learn",), ProtGNNMined: ("learn", "mined-1", "mined-2"), ProtGNN: ("learn", "anchored")}
+STAGES = {PlainGNN: ("learn",), ProtGNNMined: ("learn",), ProtGNN: ("learn", "anchored")}
 
 
 class _StatePart(BaseModel):
@@ -108,9 +108,7 @@ def check_sources(state: TrainingState, train: Instances, model: GraphClassifier
     for number, (source, count) in enumerate(zip(state.sources, counts, strict=True)):
         if max(source["nodes"]) >= count or len(set(source["nodes"])) != len(source["nodes"]):
             raise RunError(f"prototype {number} has nodes that its graph has not")
-        if isinstance(model, ProtGNNMined) and not ("counts" in source and source["label"] < len(model.head.base)):
-            raise RunError(f"prototype {number} is of class {source['label']}, which is not there, or counts nothing")
-    if isinstance(model, ProtGNN) and not isinstance(model, ProtGNNMined) and len(counts) != len(model.head.classes):
+    if isinstance(model, ProtGNN) and len(counts) != len(model.head.classes):
         raise RunError(f"there are {len(model.head.classes)} prototypes (got sources of {len(counts)})")
 
 

@@ -40,7 +40,7 @@ def test_training_goes_on_with_the_edits(protgnn_command, mined_run, tmp_path):
         "prototypes", mined_run, "--forbid", "0", "--retrain", "--epochs", 1, "--out", tmp_path / "again"
     )
     assert done.status == 0, done.err
-    assert "trained on for 1 epochs" in done.out
+    assert "mined prototypes again" in done.out
     shown = {row["description"] for row in json.loads(protgnn_command("prototypes", tmp_path / "again", "--json").out)}
     assert "[OH]" not in shown
 

@@ -56,17 +56,23 @@ def first(tensors: dict[str, torch.Tensor], part: str) -> str:
     return next(key for key in sorted(tensors) if key.startswith(part) and tensors[key].dim())
 
 
+def moment(tensors: dict[str, torch.Tensor]) -> str:
+    return next(key for key in sorted(tensors) if key.startswith("optimizer/") and key.endswith("/exp_avg"))
+
+
 NUMBERS: dict[str, Callable[[dict[str, Any]], object]] = {
     "an epoch as text": lambda n: n.update(epoch="3"),
     "epochs without end": lambda n: n.update(epoch=2**52),
     "an epoch below zero": lambda n: n.update(epoch=-(10**9)),
     "an unknown stage": lambda n: n.update(stage="x"),
-    "the stage of another model": lambda n: n.update(stage="mined-1" if n["stage"] == "anchored" else "anchored"),
+    "the stage of another model": lambda n: n.update(stage="mined" if n["stage"] == "anchored" else "anchored"),
     "an unknown field": lambda n: n.update(hook="import os"),
     "a field too few": lambda n: n.pop("best_quality"),
     "a row too few": lambda n: n["rows"].pop(),
     "a row with other figures": lambda n: n["rows"][0].update(a=1),
     "a figure as a list": lambda n: n["rows"][0].update(loss=[1]),
+}
+SOURCES: dict[str, Callable[[dict[str, Any]], object]] = {
     "a source too few": lambda n: n["sources"].pop(),
     "a graph beyond the data": lambda n: n["sources"][0].update(graph=10**6),
     "a node beyond the graph": lambda n: n["sources"][0].update(nodes=[10**6]),
@@ -82,12 +88,30 @@ def test_numbers_that_cannot_be_are_refused_in_a_sentence(resumed, what):
     assert done.status == 1 and "start again with --overwrite" in done.err and done.err.count("error: ") == 1
 
 
+@pytest.mark.parametrize("unfinished", ["learned"], indirect=True)
+@pytest.mark.parametrize("what", SOURCES)
+def test_prototypes_that_cannot_be_are_refused_in_a_sentence(resumed, what):
+    done = resumed(lambda numbers, tensors: SOURCES[what](numbers))
+    assert done.status == 1 and "start again with --overwrite" in done.err and done.err.count("error: ") == 1
+
+
+@pytest.mark.parametrize("unfinished", ["mined"], indirect=True)
+def test_prototypes_before_they_are_mined_are_refused_in_a_sentence(resumed):
+    source = {"graph": 0, "nodes": [0], "label": 0, "counts": False}
+    done = resumed(lambda numbers, tensors: numbers.update(sources=[source]))
+    assert (
+        done.status == 1
+        and "start again with --overwrite" in done.err
+        and "sources from the second stage on" in done.err
+    )
+
+
 TENSORS: dict[str, Callable[[dict[str, torch.Tensor]], object]] = {
     "weights of another shape": lambda t: t.update({first(t, "model/"): torch.zeros(0)}),
     "weights that are no numbers": lambda t: t[first(t, "model/encoder.convs.0.first")].fill_(float("nan")),
     "an average of another type": lambda t: t.update({first(t, "average/"): t[first(t, "average/")].cfloat()}),
-    "a moment of another shape": lambda t: t.update({"optimizer/0/exp_avg": torch.zeros(0)}),
-    "a moment too few": lambda t: t.pop("optimizer/0/exp_avg"),
+    "a moment of another shape": lambda t: t.update({moment(t): torch.zeros(0)}),
+    "a moment too few": lambda t: t.pop(moment(t)),
     "a moment of no parameter": lambda t: t.update({"optimizer/9999/step": torch.zeros(())}),
     "an unknown part": lambda t: t.update({"__class__/x": torch.zeros(1)}),
 }

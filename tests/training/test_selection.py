@@ -114,7 +114,12 @@ def test_the_better_ending_is_exported_unless_projection_cost_training_accuracy(
 @pytest.mark.parametrize("window", [1, 4])
 def test_the_best_epoch_is_that_of_the_best_few_in_the_mean(parts, window, model):
     settings = {**SMALL, **FEW_PROTOTYPES, "patience": 0, "window": window, "lr": 0.02, "evidence_lr": 0.02}
-    settings |= {"epochs": 12} if model == "plain" else {"head": "prototypes", "epochs": 2, "anchored_epochs": 12}
+    of_model = {
+        "plain": {"epochs": 12},
+        "prototypes": {"head": "prototypes", "epochs": 2, "anchored_epochs": 12},
+        "plus": {"head": "prototypes", "epochs": 12, "warm_up": 12},
+    }
+    settings |= of_model[model]
     state = train(parts, make_recipe(**settings, plus=model == "plus")).state
     rows = [row for row in state.rows if row["epoch"] > state.stage_start]
     assert len(rows) == 12
