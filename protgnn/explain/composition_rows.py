@@ -67,8 +67,13 @@ class BaseLine:
 
 
 def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str, most: int = 3) -> list[BaseLine]:
-    """The amounts that make the largest difference, a line each, and a line called ``rest`` for what is left."""
+    """The amounts that make the largest difference, a line each, one for all others, and one called ``rest`` for what
+    is left: what a graph has in any case."""
     shown = [row for row in rows[:most] if abs(row.gain) >= VISIBLE]
+    others = rows[len(shown) :]
     lines = [BaseLine(row.text, row.contributions) for row in shown]
+    if others:
+        total = tuple(sum(row.contributions[label] for row in others) for label in range(len(base)))
+        lines.append(BaseLine(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, total))
     left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(base))
     return [*lines, BaseLine(rest, left)]

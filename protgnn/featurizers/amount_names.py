@@ -43,7 +43,22 @@ def amount_names(schema: Schema) -> list[AmountName]:
         return [AmountName("nodes"), *totals, *(AmountName(f"{name} on average") for name in names)]
     totals, means = [], []
     for name in schema.node_features:
-        text, unit = _OF_MOLECULES.get(name, (name.removeprefix("element="), 1.0))
-        totals.append(AmountName(text if name in _OF_MOLECULES else f"{text} atoms", unit))
+        text, unit = _OF_MOLECULES.get(name, (_atoms(name), 1.0))
+        totals.append(AmountName(text, unit))
         means.append(AmountName(f"{text} per atom" if name in _OF_MOLECULES else f"share of {text}", unit))
     return [AmountName("atoms"), *totals, *means]
+
+
+def _atoms(feature: str) -> str:
+    """The atoms that have a feature, in words: ``degree=1`` are ``atoms with 1 neighbour``."""
+    kind, _, value = feature.partition("=")
+    said = {
+        "element": f"{value} atoms",
+        "degree": f"atoms with {value} neighbour{'' if value == '1' else 's'}",
+        "hydrogens": f"atoms with {value} H",
+        "charge": f"atoms of charge {value}",
+        "hybrid": f"{value.lower()} atoms",
+        "chirality": "atoms that are no stereocentre" if value == "none" else f"{value} stereocentres",
+        "ring size": f"atoms in rings of {value}",
+    }
+    return said.get(kind, f"{feature} atoms")

@@ -54,7 +54,8 @@ def test_amounts_are_the_size_the_totals_and_the_means(graphs):
         torch.testing.assert_close(found[number], wanted, rtol=0, atol=1e-4)
     names = [name.text for name in amount_names(graphs.schema)]
     assert len(names) == found.shape[1] and names[0] == "atoms"
-    assert found[1, names.index("aromatic atoms")] == 6 and found[1, names.index("share of aromatic")] == 1
+    assert found[0, names.index("atoms with 1 neighbour")] == 2 and found[2, names.index("sp3 atoms")] == 1
+    assert found[1, names.index("aromatic atoms")] == 6 and found[1, names.index("share of aromatic atoms")] == 1
 
 
 def test_amounts_of_molecules_are_told_in_the_units_of_chemists(graphs):
