@@ -11,9 +11,14 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 EXAMPLES = sorted((DOCS / "examples").glob("*.py"))
+QUICK = {"estimator", "own_training_loop"}
+"""What `make test` runs; the others are slow."""
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, id=path.stem, marks=() if path.stem in QUICK else pytest.mark.slow) for path in EXAMPLES],
+)
 def test_every_example_runs_and_is_shown_on_a_page(tmp_path, path):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(

@@ -146,6 +146,7 @@ def test_the_undamaged_inputs_are_accepted(originals, protgnn_command, tmp_path)
         assert protgnn_command("train", originals / name, "--out", tmp_path / name, *TINY).status == 0
 
 
+@pytest.mark.slow
 def test_random_damage_to_files(originals, run_folder, trial, tmp_path):
     chance = random.Random(2)
     for number in range(260):

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.optimize import minimize
-from scipy.stats import rankdata
 from torch import Tensor
 
 from protgnn.data.parts import PartSet
@@ -249,7 +248,9 @@ def _auc(values: np.ndarray, own: np.ndarray) -> float:
     """ROC AUC of values for membership; ties count half."""
     positives = int(own.sum())
     pairs = positives * (len(own) - positives)
-    return float((rankdata(values)[own].sum() - positives * (positives + 1) / 2) / max(pairs, 1))
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(count) - (count - 1) / 2)[place]
+    return float((rank[own].sum() - positives * (positives + 1) / 2) / max(pairs, 1))
 
 
 def _larger(parts: PartSet, candidates: np.ndarray) -> dict[int, list[int]]:

@@ -20,7 +20,9 @@ def hang_up_is_heard():
 
 
 @pytest.mark.usefixtures("hang_up_is_heard")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, *(pytest.param(one, marks=pytest.mark.slow) for one in (signal.SIGHUP, signal.SIGINT))]
+)
 def test_a_signal_to_stop_says_how_to_resume(molecules_csv, tmp_path, number):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "protgnn", "train", str(molecules_csv), "--out", str(out), *SLOW]

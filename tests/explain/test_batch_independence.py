@@ -40,7 +40,7 @@ def untrained(plus: bool) -> GraphClassifier:
     return model
 
 
-@pytest.mark.parametrize("source", ["model", "search"])
+@pytest.mark.parametrize("source", ["model", pytest.param("search", marks=pytest.mark.slow)])
 def test_the_same_nodes_are_marked_alone_and_among_others(source):
     graphs, model = ba_2motifs(60), untrained(plus=source == "model")
     together = explain(model, graphs, evidence=source)

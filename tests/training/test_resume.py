@@ -92,7 +92,8 @@ def whole(molecules_csv, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("moment", [1, *(pytest.param(more, marks=pytest.mark.slow) for more in (2, 3))])
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", [1, 2, 3])
 def test_killed_at_a_random_moment_it_ends_with_the_same_weights(molecules_csv, whole, tmp_path, moment):
     chance = random.Random(moment)
     folder = tmp_path / "run"
@@ -110,6 +111,7 @@ def test_killed_at_a_random_moment_it_ends_with_the_same_weights(molecules_csv, 
     assert left == {"run.json", "model.safetensors", "log.csv"}
 
 
+@pytest.mark.slow
 def test_killed_before_the_first_state_it_starts_again(molecules_csv, whole, tmp_path):
     folder = tmp_path / "run"
     assert kill_when(command(molecules_csv, folder, PLAIN), (folder / "run.json").exists, 0)
@@ -118,6 +120,7 @@ def test_killed_before_the_first_state_it_starts_again(molecules_csv, whole, tmp
     assert weights(folder) == weights(whole)
 
 
+@pytest.mark.slow
 def test_prototypes_killed_while_learning_and_again_while_anchored_end_the_same(molecules_csv, tmp_path):
     whole, folder = tmp_path / "whole", tmp_path / "run"
     run_to_the_end(command(molecules_csv, whole, PROTOTYPES))
