@@ -8,7 +8,7 @@ Weights are positive and for the own class alone, so a row is always a reason fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -136,10 +136,6 @@ class CandidatePool:
     size: np.ndarray
     look: np.ndarray
     larger: dict[int, list[int]]
-
-    def of_graphs(self, kept: np.ndarray) -> CandidatePool:
-        """The same candidates and some of the graphs."""
-        return replace(self, values=self.values[kept])
 
 
 def select(
