@@ -18,10 +18,11 @@ DOCS = Path(__file__).parent
 OUTPUTS, README = DOCS / "outputs", DOCS.parent / "README.md"
 WORK = DOCS.parent / "runs" / "docs-outputs"
 MOLECULE = "CC(=O)Nc1ccc(O)cc1"
+PENICILLIN = "CC1(C)SC2C(NC(=O)Cc3ccccc3)C(=O)N2C1C(=O)O"
 
 OWN_CSV = ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP"]
 
-OBJECTIONS = ["--forbid", "3"]
+OBJECTIONS = ["--forbid", "2"]
 """A prototype of non-mutagens with a nitro group on an aromatic ring, as `prototypes` prints it."""
 
 COMMANDS = {
@@ -30,7 +31,7 @@ COMMANDS = {
     "evaluate": ["evaluate", "runs/demo", "--json"],
     "train-refused": [*OWN_CSV, "--plus", "--out", "runs/mine"],
     "train": [*OWN_CSV, "--plus", "--skip-bad", "--out", "runs/mine"],
-    "why": ["explain", "runs/mine", MOLECULE],
+    "why": ["explain", "runs/mine", PENICILLIN],
     "predict": ["predict", "runs/mine", "new.csv", "--keep", "id"],
     "data-list": ["data", "list"],
     "mutag": ["train", "mutag", "--plus", "--out", "runs/mutag"],
