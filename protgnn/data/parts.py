@@ -66,7 +66,18 @@ class PartSet:
 
 
 def all_parts(units: Units, budget: int, most: int) -> list[int]:
-    """Connected whole unions of units of at most ``budget`` edges, fewest units first, at most ``most``."""
+    """Connected whole unions of units of at most ``budget`` edges, fewest units first, at most ``most``.
+
+    A single node that belongs to no group is no part, unless there is no other: of a carbon atom by itself there is
+    nothing to be said but how many there are.
+    """
+    found, named = _unions(units, budget, most), 0
+    for group in units.groups:
+        named |= group
+    return [part for part in found if part.bit_count() > 1 or part & named] or found
+
+
+def _unions(units: Units, budget: int, most: int) -> list[int]:
     own = units.all_units()
     reach = [(unit, units.around(unit) | unit) for unit in own]
     fragile = units.fragile(own)

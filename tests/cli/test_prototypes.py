@@ -9,7 +9,7 @@ def test_prototypes_are_numbered_edited_stored_and_taken_back(protgnn_command, m
     out, back = tmp_path / "edited", tmp_path / "back"
     before = json.loads(protgnn_command("prototypes", mined_run, "--json").out)
     assert [row["number"] for row in before] == list(range(len(before)))
-    edit = ["--remove", 1, "--require", 0, "--replace", "3=Cc1ccccc1", "--add", "medium: CC", "--forbid", "C1CCCCC1"]
+    edit = ["--remove", 1, "--require", 0, "--replace", "2=Cc1ccccc1", "--add", "medium: CC", "--forbid", "C1CCCCC1"]
     done = protgnn_command("prototypes", mined_run, *edit, "--out", out)
     assert done.status == 0, done.err
     assert "removed 1" in done.out and "validation" in done.out and "accuracy" in done.out
@@ -18,7 +18,7 @@ def test_prototypes_are_numbered_edited_stored_and_taken_back(protgnn_command, m
     assert [row["description"] for row in after] == ["[OH]", "Cc1ccccc1", "CC"]
     assert [row["required"] for row in after] == [True, False, False]
     told = protgnn_command("prototypes", out, "--history")
-    assert "replaced 3" in told.out and "before" in told.out
+    assert "replaced 2" in told.out and "before" in told.out
     assert json.loads(protgnn_command("prototypes", out, "--history", "--json").out)[0]["can_undo"] is True
     assert protgnn_command("prototypes", out, "--undo", "--out", back).status == 0
     assert json.loads(protgnn_command("prototypes", back, "--json").out) == before
