@@ -3,7 +3,7 @@
 import protgnn
 
 data = protgnn.load("solubility")  # or protgnn.read_csv("mols.csv", smiles="smiles", label="active")
-model = protgnn.ProtGNNClassifier(encoder="gin", settings={"epochs": 15, "anchored_epochs": 5})
+model = protgnn.ProtGNNClassifier(encoder="gin", plus=True, settings={"epochs": 15})
 model.fit(data.train, validation=data.valid)  # leave `settings` out for a good model; this one is quick
 print(f"accuracy on {len(data.test)} test molecules: {model.score(data.test):.2f}")
 print(model.predict(["CCO", "c1ccccc1"]))  # SMILES will do for molecules
