@@ -4,7 +4,8 @@ BBBP (5 random 80/10/10 splits, those of ``benchmarks.accuracy``), solubility (t
 random ones) and two assays of Tox21 (3 random splits each; molecules without a label are left out). Peers are those of
 ``benchmarks.peer_models``; ours are the plain GNN, ProtGNN and ProtGNN+ with each encoder. Every run is scored on the
 same test molecules by the same code and stored as soon as it is done under data, model, split and settings. The
-settings of ours are a digest of the recipe: runs of another recipe stay in the file and count no more.
+settings of ours are a digest of the recipe: runs of another recipe stay in the file and count no more. What
+``benchmarks.table1`` has trained of ours on a random split is taken from there.
 
 ``--page`` writes ``docs/peers.md`` from the stored runs and trains nothing.
 """
@@ -18,9 +19,11 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any
 
+from benchmarks import table1
+from benchmarks.outcome import RESULTS
 from benchmarks.peer_models import SETTINGS, MoleculeParts, chemprop_version, probabilities
 from benchmarks.recipe_digest import METHOD
-from benchmarks.runs import MODELS, Figures, complete, digest_of
+from benchmarks.runs import MODELS, Figures, complete, digest_of, stored
 
 SPLITS = {
     "bbbp": [f"random-{seed}" for seed in range(5)],
@@ -54,6 +57,9 @@ def settings_of(model: str) -> str:
 def run(task: PeerTask, chemprop: str | None) -> tuple[str, Figures]:
     """Train one model on one split and score it on the test part."""
     data, model, split = task
+    known = _of_table1(task)
+    if known is not None:
+        return key_of(task), known
     parts = _dataset(data).with_split(*_split(split))
     begun = time.perf_counter()
     if model in SETTINGS:
@@ -63,6 +69,19 @@ def run(task: PeerTask, chemprop: str | None) -> tuple[str, Figures]:
     seconds = round(time.perf_counter() - begun, 1)
     version = {"version": chemprop_version(chemprop)} if model == "chemprop" and chemprop is not None else {}
     return key_of(task), {**{name: figures[name] for name in FIGURES}, **version, "seconds": seconds}
+
+
+def _of_table1(task: PeerTask) -> Figures | None:
+    """The figures of the same training run in Table 1, if it is stored there."""
+    data, model, split = task
+    kind, seed = _split(split)
+    if model in SETTINGS or data not in table1.PLANS or kind != "random":
+        return None
+    encoder, _, head = model.partition(":")
+    done = stored(RESULTS / "table1.json").get(table1.key_of((data, encoder, head, seed, {})), {})
+    if not {*FIGURES, "seconds"} <= done.keys():
+        return None
+    return {name: done[name] for name in (*FIGURES, "seconds")}
 
 
 def _split(name: str) -> tuple[Any, int]:

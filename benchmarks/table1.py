@@ -55,7 +55,11 @@ PLANS = {
     "graph-sst2": Plan(1, _SST2_PAPER, SST2, words=True),
     f"graph-sst2{STANDARD}": Plan(1, {}, SST2, words=True),
 }
-FIGURES = ("accuracy", "n", "loss", "prototype_error", "sum_error", "median_similarity", "evidence_error")
+FIGURES = (
+    *("accuracy", "n", "loss", "prototype_error", "sum_error", "median_similarity", "evidence_error"),
+    *("roc_auc", "balanced_accuracy", "ece", "majority_baseline"),
+)
+"""What is stored of the test part; the last four are for the page of peers (``benchmarks.peers``)."""
 WITHIN = {"prototypes": ("plain", 0.5), "plus": ("prototypes", 1.0)}
 """Of each model, the simpler one that it is compared with, and by how many points it may be worse."""
 

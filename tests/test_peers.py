@@ -78,3 +78,16 @@ def test_the_page_names_the_best_peer_the_best_of_ours_and_what_was_not_run() ->
     )
     assert "not been run with today's recipe on: Solubility, the split that comes with it" in text
     assert "| plain GNN, GIN | 2 | 90.0 ± 0.0 |" in text
+
+
+def test_a_run_of_table_1_is_taken_instead_of_training_again(monkeypatch) -> None:
+    trained = _run(0.9) | {"loss": 0.3, "epochs": 9}
+    key = peers.table1.key_of(("bbbp", "gin", "plain", 0, {}))
+    monkeypatch.setattr(peers, "stored", lambda path: {key: trained})
+    name, figures = peers.run(("bbbp", "gin:plain", "random-0"), None)
+    assert name == peers.key_of(("bbbp", "gin:plain", "random-0"))
+    assert figures == _run(0.9)
+    monkeypatch.setattr(peers, "stored", lambda path: {key: {"accuracy": 0.9, "seconds": 1.0}})
+    assert peers._of_table1(("bbbp", "gin:plain", "random-0")) is None, "an older run has no ROC AUC"
+    assert peers._of_table1(("bbbp", "forest", "random-0")) is None
+    assert peers._of_table1(("solubility", "gin:plain", "given")) is None

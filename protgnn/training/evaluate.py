@@ -11,6 +11,7 @@ from torch import Tensor
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
+from protgnn.data.parts import PartSet
 from protgnn.data.subgraph import cut
 from protgnn.errors import ProtGNNError
 from protgnn.model.classifier import GraphClassifier, ProtGNN, ProtGNNPlus
@@ -153,15 +154,24 @@ def mined_faithfulness(model: ProtGNNMined, graphs: Instances) -> dict[str, floa
         found = model.evidence(some.batch())
         used = found.similar.gather(0, found.places.best)
         sizes.append(torch.from_numpy(found.parts.edges[found.places.best.numpy()]).float().reshape(-1))
-        for graph, row in sorted({(g, r) for g, rows in enumerate(found.places.best.tolist()) for r in rows}):
-            mask = torch.tensor([bool(found.parts.masks[row] >> node & 1) for node in range(len(some[graph].x))])
-            alone = model.similarities_of_parts(cut(some[graph], torch.tensor([0]), mask))[0]
-            taken = found.places.best[graph] == row
-            error = max(error, float((alone[taken] - used[graph][taken]).abs().max()))
+        pieces = sorted({(graph, row) for graph, rows in enumerate(found.places.best.tolist()) for row in rows})
+        alone = model.similarities_of_parts(_cut_parts(some, found.parts, pieces))
+        of_piece = {piece: number for number, piece in enumerate(pieces)}
+        index = [[of_piece[graph, row] for row in rows] for graph, rows in enumerate(found.places.best.tolist())]
+        error = max(error, float((alone.gather(0, torch.tensor(index)) - used).abs().max()))
     said = torch.cat([model(batch, whole=True) for batch in evaluation_batches(model, graphs, whole=True)]).argmax(1)
     agree = said == predict_logits(model, graphs).argmax(1)
     figures = {"evidence_error": error, "evidence_size": float(torch.cat(sizes).mean())}
     return {**figures, "agreement": float(agree.float().mean())}
+
+
+def _cut_parts(graphs: GraphSet, parts: PartSet, pieces: list[tuple[int, int]]) -> GraphSet:
+    """Parts, each given as its graph and its row in ``parts``, cut out of their graphs."""
+    inside = [
+        torch.tensor([bool(parts.masks[row] >> node & 1) for node in range(int(graphs.node_counts[graph]))])
+        for graph, row in pieces
+    ]
+    return cut(graphs, torch.tensor([graph for graph, _ in pieces]), torch.cat(inside))
 
 
 def _alone(model: ProtGNNPlus, graphs: GraphSet, batch: Batch, evidence: Evidence) -> tuple[float, Tensor]:
