@@ -13,15 +13,20 @@ from protgnn.featurizers.amount_names import amount_names
 _SMALLEST = 5e-4
 """What adds less to the margin is no row."""
 
+_NAMED = 3
+"""Amounts without a theme that have lines of their own."""
+
 VISIBLE = 0.005
 """What is less than this is 0.00 in print, and no reason."""
 
 
 @dataclass(frozen=True)
 class CompositionRow:
-    """One amount of a graph, such as its number of atoms, in words, and what it adds to each class."""
+    """One amount of a graph, such as its number of atoms, in words, and what it adds to each class; its ``theme``, such
+    as size, is empty where the amounts of such graphs have none."""
 
     name: str
+    theme: str
     amount: float
     text: str
     contributions: tuple[float, ...]
@@ -30,7 +35,13 @@ class CompositionRow:
     def to_json(self, class_names: Sequence[str]) -> dict[str, Any]:
         """The row as plain values."""
         added = dict(zip(class_names, self.contributions, strict=True))
-        return {"name": self.name, "amount": self.amount, "contributions": added, "gain": self.gain}
+        return {
+            "name": self.name,
+            "theme": self.theme or None,
+            "amount": self.amount,
+            "contributions": added,
+            "gain": self.gain,
+        }
 
 
 def composition_rows(made_of: AmountsAdded, schema: Schema, between: tuple[int, int]) -> tuple[CompositionRow, ...]:
@@ -48,6 +59,7 @@ def composition_rows(made_of: AmountsAdded, schema: Schema, between: tuple[int, 
     return tuple(
         CompositionRow(
             names[row].text,
+            names[row].theme,
             float(made_of.amount[row]) * names[row].unit,
             names[row].say(float(made_of.amount[row])),
             tuple(made_of.added[row].tolist()),
@@ -60,20 +72,37 @@ def composition_rows(made_of: AmountsAdded, schema: Schema, between: tuple[int, 
 
 @dataclass(frozen=True)
 class BaseLine:
-    """A line of what is added to every class beside prototypes; the lines add up to the base."""
+    """A line of what is added to every class beside prototypes; the lines add up to the base. ``mainly`` is the amount
+    that makes the largest difference, where the line is of several."""
 
     name: str
     contributions: tuple[float, ...]
+    mainly: str = ""
+
+    @property
+    def text(self) -> str:
+        """The name, and the amount that tells most."""
+        return f"{self.name}, mainly {self.mainly}" if self.mainly else self.name
 
 
-def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str, most: int = 3) -> list[BaseLine]:
-    """The amounts that make the largest difference, a line each, one for all others, and one called ``rest`` for what
-    is left: what a graph has in any case."""
-    shown = [row for row in rows[:most] if abs(row.gain) >= VISIBLE]
-    others = rows[len(shown) :]
-    lines = [BaseLine(row.text, row.contributions) for row in shown]
+def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str) -> list[BaseLine]:
+    """A line for what the amounts of each theme add, the largest difference first, and one called ``rest`` for what is
+    left: what a graph has in any case. Amounts without themes have a line each for the first three, and one for all
+    others."""
+    themes = {row.theme: [other for other in rows if other.theme == row.theme] for row in rows if row.theme}
+    by_theme = sorted(themes.items(), key=lambda pair: -abs(sum(row.gain for row in pair[1])))
+    lines = [_joined(theme, some, some[0].text) for theme, some in by_theme]
+    without = [row for row in rows if not row.theme]
+    single = [row for row in without[:_NAMED] if abs(row.gain) >= VISIBLE]
+    lines += [_joined(row.text, [row]) for row in single]
+    others = without[len(single) :]
     if others:
-        total = tuple(sum(row.contributions[label] for row in others) for label in range(len(base)))
-        lines.append(BaseLine(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, total))
+        lines.append(_joined(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, others))
     left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(base))
     return [*lines, BaseLine(rest, left)]
+
+
+def _joined(name: str, rows: Sequence[CompositionRow], mainly: str = "") -> BaseLine:
+    """What some amounts add together."""
+    added = zip(*(row.contributions for row in rows), strict=True)
+    return BaseLine(name, tuple(sum(values) for values in added), mainly)

@@ -38,6 +38,9 @@ LIKENESS = (
 ELSEWHERE, OTHER_SURROUNDINGS = 0.5, "same, elsewhere"
 """Parts that look the same and have less than this share of the highest similarity are in other surroundings."""
 
+AMOUNTS_OF = {"molecule": "size, polarity and the like"}
+"""What lines for the composition of an instance are called, where not amounts."""
+
 BASE = "base, before anything is found"
 """What is added to a class whatever is found in a graph."""
 
@@ -86,7 +89,9 @@ class ReasoningTable:
         if self.with_scale:
             said += f"; above: of 100 training {noun_of(self.why)}s, so many are less similar"
         if self.why.composition:
-            said += f"; amounts: what the {noun_of(self.why)} is made of as a whole"
+            said += (
+                f"; {AMOUNTS_OF.get(noun_of(self.why), 'amounts')}: what the {noun_of(self.why)} is made of as a whole"
+            )
         if self.why.base:
             said += "; base: what a class has before anything is found"
         names = self.why.class_names
@@ -104,7 +109,7 @@ class ReasoningTable:
             # A whole graph does not look like a part of another: it is close to it, in the model's eyes.
             table.add_column("looks like prototype" if self.with_evidence else "close to prototype", overflow="fold")
         if sums:
-            table.add_column("of class", overflow="fold", min_width=12)
+            table.add_column("of class", overflow="fold", min_width=13)
             table.add_column("similarity", justify="right", no_wrap=True)
             if self.with_words:
                 table.add_column("", no_wrap=True)

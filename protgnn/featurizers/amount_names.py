@@ -21,12 +21,36 @@ hydrogens; the topological polar area in Å², and what else atoms have a share 
 number an amount has its own unit."""
 
 
+_THEMES = {
+    "logP share": "lipophilicity",
+    "refractivity share": "size",
+    "polar area share": "polarity",
+    "surface share": "size",
+    "partial charge": "polarity",
+    "mass": "size",
+    "donor": "polarity",
+    "acceptor": "polarity",
+    "rings": "rings",
+    "aromatic": "rings",
+    "ring": "rings",
+    "element": "elements",
+    "degree": "branching",
+    "hydrogens": "saturation",
+    "charge": "polarity",
+    "hybrid": "saturation",
+    "chirality": "stereocentres",
+    "ring size": "rings",
+}
+"""What a chemist would call the property that an amount is a measure of, by its feature or the kind of it."""
+
+
 @dataclass(frozen=True)
 class AmountName:
-    """What an amount is called, and what to multiply it by."""
+    """What an amount is called, what to multiply it by, and the ``theme`` it belongs to, where it has one."""
 
     text: str
     unit: float = 1.0
+    theme: str = ""
 
     def say(self, amount: float) -> str:
         """The amount in words: ``logP 2.31``."""
@@ -44,9 +68,10 @@ def amount_names(schema: Schema) -> list[AmountName]:
     totals, means = [], []
     for name in schema.node_features:
         text, unit = _OF_MOLECULES.get(name, (_atoms(name), 1.0))
-        totals.append(AmountName(text, unit))
-        means.append(AmountName(f"{text} per atom" if name in _OF_MOLECULES else f"share of {text}", unit))
-    return [AmountName("atoms"), *totals, *means]
+        theme = _THEMES.get(name.partition("=")[0], "")
+        totals.append(AmountName(text, unit, theme))
+        means.append(AmountName(f"{text} per atom" if name in _OF_MOLECULES else f"share of {text}", unit, theme))
+    return [AmountName("atoms", theme="size"), *totals, *means]
 
 
 def _atoms(feature: str) -> str:

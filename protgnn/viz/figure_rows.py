@@ -62,7 +62,7 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         figure.text(figure.sum_x, figure.y + 22, signed(adds), size=15, anchor="end")
         figure.y += 30
     for line in base_lines(why.base, why.composition, f"the {BASE}") if why.base else ():
-        figure.text(MARGIN, figure.y + 22, shortened(line.name, figure.sum_x - MARGIN - 90, 14))
+        figure.text(MARGIN, figure.y + 22, shortened(line.text, figure.sum_x - MARGIN - 90, 14))
         figure.text(figure.sum_x, figure.y + 22, signed(line.contributions[label]), size=15, anchor="end")
         figure.y += 30
     total = shortened(f"total, the logit of {name}", figure.sum_x - MARGIN - 90, 14)

@@ -80,7 +80,7 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3, arcs: bool = F
         "margin": signed(why.margin),
         "base": [
             {
-                "name": line.name,
+                "name": line.text,
                 "contributions": [signed(value) for value in line.contributions],
                 "gain": signed(line.contributions[why.predicted] - line.contributions[why.runner_up]),
             }

@@ -45,7 +45,7 @@ def answer(why: Reasoning) -> dict[str, Any]:
         "logits": why.logits,
         "base": why.base or None,
         "base_lines": [
-            {"name": clean(line.name), "adds": line.contributions}
+            {"name": clean(line.text), "adds": line.contributions}
             for line in (base_lines(why.base, why.composition, BASE) if why.base else ())
         ],
         "margin": why.margin,

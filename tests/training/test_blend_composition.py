@@ -92,7 +92,7 @@ def test_a_blended_protgnn_keeps_its_promises_and_shows_what_amounts_add(parts):
             apart = sum(row.contributions[label] for row in why.composition)
             own = float(done.model.composition.base[label])
             assert apart + own == pytest.approx(why.base[label], abs=1e-4)
-        assert "amounts:" in str(why)
+        assert "size, polarity and the like:" in str(why)
 
 
 def test_a_prior_alone_is_no_composition():

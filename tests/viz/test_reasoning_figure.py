@@ -129,7 +129,7 @@ def test_an_unfamiliar_graph_says_so_wherever_it_is_shown(reasons, tmp_path):
 def test_light_and_dark_differ_in_colours_only(reasons):
     light, dark = reasoning_svg(reasons[0], LIGHT), reasoning_svg(reasons[0], DARK)
     assert light != dark
-    for name in ("paper", "ink", "muted", "faint", "line", "panel"):
+    for name in ("paper", "ink", "muted", "faint", "line", "panel", "warning"):
         light, dark = (text.replace(getattr(theme, name), name) for text, theme in ((light, LIGHT), (dark, DARK)))
     for label in range(8):
         light, dark = (text.replace(theme.of_class(label), "c") for text, theme in ((light, LIGHT), (dark, DARK)))

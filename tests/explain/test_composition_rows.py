@@ -1,0 +1,44 @@
+"""What amounts add, in lines to read: by theme where they have one, and always adding up to the base."""
+
+from __future__ import annotations
+
+import pytest
+
+from protgnn.explain.composition_rows import CompositionRow, base_lines
+from protgnn.featurizers.amount_names import amount_names
+from protgnn.featurizers.molecule import molecule_schema
+
+
+def row(name: str, theme: str, first: float, second: float) -> CompositionRow:
+    return CompositionRow(name, theme, 1.0, f"{name} 1", (first, second), first - second)
+
+
+THEMED = (
+    row("polar area", "polarity", 0.5, 0.0),
+    row("logP", "lipophilicity", 0.3, 0.0),
+    row("donors", "polarity", 0.0, 0.1),
+)
+
+
+def test_amounts_of_one_theme_are_one_line_that_names_the_largest():
+    lines = base_lines((1.0, 0.5), THEMED, "base")
+    assert [line.name for line in lines] == ["polarity", "lipophilicity", "base"]
+    assert lines[0].contributions == (0.5, 0.1) and lines[0].text == "polarity, mainly polar area 1"
+    assert lines[2].contributions == pytest.approx((0.2, 0.4))
+
+
+def test_themes_are_ordered_by_what_they_come_to_together():
+    against = row("acceptors", "polarity", -0.4, 0.0)
+    assert base_lines((0.0, 0.0), (*THEMED, against), "base")[0].name == "lipophilicity"
+
+
+def test_amounts_without_a_theme_have_three_lines_and_one_for_the_others():
+    rows = tuple(row(name, "", 0.5 - 0.1 * place, 0.0) for place, name in enumerate("abcde"))
+    lines = base_lines((2.0, 1.0), rows, "base")
+    assert [line.name for line in lines] == ["a 1", "b 1", "c 1", "2 more amounts", "base"]
+    for label, total in enumerate((2.0, 1.0)):
+        assert sum(line.contributions[label] for line in lines) == pytest.approx(total)
+
+
+def test_every_amount_of_a_molecule_has_a_theme():
+    assert all(name.theme for name in amount_names(molecule_schema()))
