@@ -18,12 +18,12 @@ from torch import nn
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.data.schema import Schema
-from protgnn.data.split import hold_out, keep_together
-from protgnn.data.validate import check
+from protgnn.data.split import set_aside
+from protgnn.data.validate import check, check_class_sizes
 from protgnn.datasets.copies import copy_groups
 from protgnn.datasets.load import Dataset
 from protgnn.datasets.network_dataset import NetworkDataset
-from protgnn.datasets.new_input import as_model_smiles, conform, conform_network
+from protgnn.datasets.new_input import as_model_smiles, conform, conform_network, read_sentences
 from protgnn.editing.estimator_edits import EditablePrototypes
 from protgnn.errors import DataError, ProtGNNError, ScoreWarning
 from protgnn.explain.explain_run import explain_run
@@ -31,7 +31,7 @@ from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.checkpoint import TrainingState
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe, make_recipe, total_epochs
-from protgnn.training.resolve import as_model_input
+from protgnn.training.resolve import as_model_input, resolve
 from protgnn.training.run import Run, load_model, read_rows
 from protgnn.training.run_folder import save_run
 from protgnn.training.scores import score, score_warnings
@@ -142,16 +142,15 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
             return train(parts, recipe, module)
         from protgnn.io.progress import ProgressBar
 
-        with ProgressBar("Training", total_epochs(recipe)) as bar:
+        with ProgressBar("Training", total_epochs(resolve(recipe, parts.train, module))) as bar:
             return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
 
     def _hold_out(self, graphs: Labelled) -> tuple[Labelled, Labelled]:
         assert graphs.y is not None
         if not 0 < self.validation_fraction < 1:
             raise ProtGNNError(f"Expected validation_fraction between 0 and 1 (got {self.validation_fraction})")
-        members = np.arange(len(graphs))
-        parts = hold_out(members, graphs.y.numpy(), self.validation_fraction * len(graphs), self.seed)
-        kept, held = keep_together(parts, copy_groups(graphs) if isinstance(graphs, GraphSet) else None)
+        groups = copy_groups(graphs) if isinstance(graphs, GraphSet) else None
+        kept, held = set_aside(graphs.y.numpy(), self.validation_fraction, self.seed, groups)
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
 
     def _validation(self, graphs: Any, schema: Schema) -> Labelled:
@@ -184,14 +183,18 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         """Explain why each graph is predicted to be what it is.
 
         Returns:
-            A :class:`~protgnn.explain.explanation.Reasoning` for one graph, and a list of them for several.
+            A :class:`~protgnn.explain.explanation.Reasoning` for one graph, and a list of them for several; for a
+            list, of however many, always a list.
 
         Raises:
             DataError: The graphs are not of the kind that the model was trained on.
             ProtGNNError: The model is a plain one, without prototypes to explain by.
         """
         found = explain_run(self.model_, self.run_, self._new(graphs))
-        return found[0] if len(found) == 1 else found
+        is_list = isinstance(graphs, Sequence | np.ndarray) and not isinstance(
+            graphs, str | GraphSet | NetworkInstances
+        )
+        return found[0] if len(found) == 1 and not is_list else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the accuracy on labelled graphs; ``evaluate`` says more.
@@ -295,18 +298,11 @@ def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:
         graphs = [graphs]
     if isinstance(graphs, Sequence | np.ndarray) and len(graphs) and all(isinstance(graph, str) for graph in graphs):
         if schema is not None and schema.kind == "sentence":
-            return _sentences(list(graphs), schema)
+            return read_sentences(list(graphs), schema)
         return from_smiles([graph if schema is None else as_model_smiles(graph, schema) for graph in graphs])
     if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
         return GraphSet.concatenate(list(graphs))
     return GraphSet.from_pyg(graphs)
-
-
-def _sentences(texts: list[str], schema: Schema) -> GraphSet:
-    """Raw sentences, with the words that a model was trained with."""
-    from protgnn.datasets.new_input import read_sentences
-
-    return read_sentences(texts, schema)
 
 
 def _is_text(values: np.ndarray) -> bool:
@@ -314,11 +310,13 @@ def _is_text(values: np.ndarray) -> bool:
 
 
 def _checked(data: Labelled, training: bool) -> Labelled:
-    """Graphs after the checks at the door; a network has passed them when it was made."""
+    """Graphs after the checks at the door; a network has passed all but that of its classes when it was made."""
     if isinstance(data, GraphSet):
         return check(data, training=training)[0]
     if training and data.y is None:
         raise DataError("Expected labelled nodes or pairs to learn from (got some without a label)")
+    if training and data.y is not None:
+        check_class_sizes(data.y, data.schema.class_names, "node" if data.num_targets == 1 else "pair", least=1)
     return data
 
 

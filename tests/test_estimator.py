@@ -273,3 +273,23 @@ def test_data_says_in_a_line_what_it_is(molecules):
     for shown in map(repr, (molecules, molecules.train, protgnn.load("ba-shapes"), protgnn.load("ba-shapes").train)):
         assert len(shown.splitlines()) == 1 and len(shown) < 200
     assert repr(molecules.train).startswith("GraphSet(72 molecules, ")
+
+
+def test_copies_that_leave_nothing_to_validate_on_are_refused_in_a_sentence():
+    with pytest.raises(DataError, match="too few to hold"):
+        protgnn.ProtGNNClassifier().fit(["CCO"] * 5 + ["CCN"] * 5, [0] * 5 + [1] * 5)
+
+
+def test_copies_follow_one_another_where_there_are_other_molecules():
+    from protgnn.data.split import set_aside
+
+    groups = np.repeat(np.arange(8), 3)
+    kept, held = set_aside(np.repeat([0, 1], 12), 0.25, 0, groups)
+    assert not set(groups[kept]) & set(groups[held]) and len(held) >= 2
+    assert len(kept) + len(held) == 24
+
+
+def test_a_list_of_one_is_explained_by_a_list_of_one(molecules):
+    settings = {**QUICK, "head": "prototypes", "search_iterations": 2, "anchored_epochs": 1}
+    fitted = protgnn.ProtGNNClassifier(settings=settings).fit(molecules.train, validation=molecules.valid)
+    assert isinstance(fitted.explain(["CCO"]), list) and not isinstance(fitted.explain("CCO"), list)

@@ -51,3 +51,14 @@ def test_nodes_without_labels_are_not_learned_from(data):
     network.y[0] = -1
     with pytest.raises(DataError, match="Expected labelled nodes"):
         protgnn.ProtGNNClassifier(settings=QUICK).fit(NetworkInstances.of_nodes(network, torch.arange(20)))
+
+
+def test_one_class_alone_and_gaps_between_classes_are_refused():
+    network = protgnn.load("ba-shapes").network
+    nodes, model = torch.arange(40), protgnn.ProtGNNClassifier(settings=QUICK)
+    network.y[:] = 0
+    with pytest.raises(DataError, match="All 40 nodes are of one class"):
+        model.fit(NetworkInstances.of_nodes(network, nodes))
+    network.y[:20] = 2
+    with pytest.raises(DataError, match=r"has 0 nodes.*without gaps"):
+        model.fit(NetworkInstances.of_nodes(network, nodes))

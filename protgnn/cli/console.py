@@ -197,6 +197,12 @@ def print_scores(scores: dict[str, Any], title: str) -> None:
             f"evidence {scores['evidence_size']:.1f} edges on average; on whole graphs the model predicts "
             f"the same class for {scores['agreement']:.1%}"
         )
+    if "without_evidence" in scores:
+        print_line(
+            f"parts decided {1 - scores['without_evidence']:.1%} of the predictions: "
+            "the others would be the same without any part",
+            wrap=True,
+        )
     if "certificate" in scores:
         figures = scores["certificate"]
         print_line(

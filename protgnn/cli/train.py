@@ -142,6 +142,7 @@ def train_run(
     from protgnn.datasets.policy import recipe_changes
     from protgnn.io.progress import ProgressBar
     from protgnn.training.recipe import total_epochs
+    from protgnn.training.resolve import resolve
     from protgnn.training.train import train_in
 
     read = load(data, **options)
@@ -151,7 +152,8 @@ def train_run(
     for text in (*changes.notes, *dataset.notes):
         say(text)
     parts, run = parts_and_run(dataset, data, options, recipe)
-    with interruptible(data, folder), ProgressBar("Training", total_epochs(recipe), err) as bar:
+    epochs = total_epochs(resolve(recipe, parts.train))
+    with interruptible(data, folder), ProgressBar("Training", epochs, err) as bar:
         _, done = train_in(
             folder, parts, run, None, lambda state: bar.update(state.epoch, state.summary()), resume, overwrite
         )
@@ -172,6 +174,7 @@ def train_folds_into(
     from protgnn.io.progress import ProgressBar
     from protgnn.training.cross_validation import Fold, train_folds, write_summary
     from protgnn.training.recipe import total_epochs
+    from protgnn.training.resolve import resolve
     from protgnn.training.scores import score_warnings
 
     read = load(data, **options)
@@ -182,7 +185,7 @@ def train_folds_into(
         say(text)
     made = [Fold(*parts_and_run(dataset, data, options, recipe)) for dataset in datasets]
     done: list[Run] = []
-    epochs = total_epochs(recipe)
+    epochs = total_epochs(resolve(recipe, made[0].parts.train))
     with interruptible(data, folder, "--folds", str(folds)), ProgressBar("Training", folds * epochs, err) as bar:
 
         def show(state: TrainingState) -> None:

@@ -58,10 +58,11 @@ def number(text: str) -> float | None:
         return None
 
 
-def ambiguous_comma(texts: Sequence[str]) -> str | None:
-    """A number such as ``1,000`` where every comma may be one between thousands; nothing where one cannot be."""
-    commas = [text.strip() for text in texts if _COMMA.fullmatch(text.strip())]
-    doubtful = [text for text in commas if _THOUSANDS.fullmatch(text)]
+def ambiguous_comma(texts: Sequence[str]) -> int | None:
+    """The place of a number such as ``1,000`` where every comma may be one between thousands; nothing where one cannot
+    be."""
+    commas = [place for place, text in enumerate(texts) if _COMMA.fullmatch(text.strip())]
+    doubtful = [place for place in commas if _THOUSANDS.fullmatch(texts[place].strip())]
     return doubtful[0] if doubtful and len(doubtful) == len(commas) else None
 
 
@@ -93,13 +94,13 @@ class Ranges:
     @property
     def names(self) -> tuple[str, ...]:
         """The ranges in words, lowest first."""
-        shown = [f"{edge:g}" for edge in self.edges]
+        shown = [f"{edge:.15g}" for edge in self.edges]
         between = [f"{low} to {high}" for low, high in pairwise(shown)]
         return (f"< {shown[0]}", *between, f">= {shown[-1]}")
 
     def to_text(self) -> str:
         """As ``--bins`` takes it; ``|`` after a single one, which would be a number of ranges."""
-        return ",".join(f"{edge:g}" for edge in self.edges)
+        return ",".join(f"{edge:.15g}" for edge in self.edges)
 
     def place(self, text: str) -> int | None:
         """The range of a value; nothing where a bound such as ``>5`` leaves several.
@@ -150,7 +151,7 @@ def ranges_of(
         cut = number(str(threshold))
         if cut is None or not math.isfinite(cut):
             raise DataError(f"Expected a number as --threshold, such as 6.5 (got {threshold!r})")
-        return Ranges((float(f"{cut:g}"),))
+        return Ranges((cut,))
     given = str(bins) if isinstance(bins, int | float | str) else ",".join(map(str, bins or ()))
     if given.strip().isdecimal():
         return _quantiles(int(given), values)
@@ -159,7 +160,7 @@ def ranges_of(
         raise DataError(
             f'Expected a number of ranges as --bins, or where to cut, ascending, such as 3 or "1,2.5" (got {bins!r})'
         )
-    return Ranges(tuple(float(f"{edge:g}") for edge in edges))
+    return Ranges(tuple(edges))
 
 
 def _quantiles(count: int, texts: Callable[[], Sequence[str]]) -> Ranges:

@@ -50,6 +50,25 @@ def random_split(
     return checked_split(graphs, *(np.flatnonzero(np.isin(groups, groups[part])) for part in parts))
 
 
+def set_aside(
+    classes: np.ndarray, fraction: float, seed: int, groups: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers to train on and, in proportion to the ``classes [G]``, about a ``fraction`` of all to validate on.
+
+    Graphs of one number in ``groups [G]`` end up on one side, see :func:`keep_together`.
+
+    Raises:
+        DataError: There are too few graphs, or too few different ones.
+    """
+    drawn = hold_out(np.arange(len(classes)), classes, fraction * len(classes), seed)
+    kept, held = keep_together(drawn, groups)
+    if groups is not None and (not len(held) or len(np.unique(classes[kept])) < len(np.unique(classes))):
+        first = np.unique(groups, return_index=True)[1]  # as in random_split
+        drawn = hold_out(np.sort(first), classes[np.sort(first)], fraction * len(first), seed)
+        kept, held = (np.flatnonzero(np.isin(groups, groups[part])) for part in drawn)
+    return kept, held
+
+
 def _drawn(members: np.ndarray, classes: np.ndarray | None, fractions: Fractions, seed: int) -> tuple[np.ndarray, ...]:
     """Members drawn to train, validate and test, in proportion to ``classes [G]`` if given."""
     size = len(members)

@@ -161,23 +161,32 @@ def _checked_labels(graphs: GraphSet, training: bool) -> GraphSet:
             f"({', '.join(names)}): correct the label or name the class"
         )
     if training:
-        _check_class_sizes(y, names)
+        check_class_sizes(y, names)
     return replace(graphs, y=y, schema=replace(graphs.schema, class_names=names))
 
 
-def _check_class_sizes(y: Tensor, names: tuple[str, ...]) -> None:
+def check_class_sizes(
+    y: Tensor, names: tuple[str, ...], what: str = "graph", least: int = MIN_GRAPHS_PER_CLASS
+) -> None:
+    """Refuse labels ``[G]`` of one class alone, and classes with fewer than the ``least`` examples.
+
+    Raises:
+        DataError: There is such a class; ``what`` is labelled.
+    """
     sizes = torch.bincount(y, minlength=len(names))
     if int((sizes > 0).sum()) < 2:
-        only = names[int(sizes.argmax())]
+        only = names[int(sizes.argmax())] if names else str(int(sizes.argmax()))
         raise DataError(
-            f"All {len(y)} graphs are of one class ({only}): add graphs of another, there is nothing to learn"
+            f"All {len(y)} {what}s are of one class ({only}): add {what}s of another, there is nothing to learn"
         )
-    few = sizes < MIN_GRAPHS_PER_CLASS
+    few = sizes < least
     if bool(few.any()):
         number = _first(few)
+        name = names[number] if names else str(number)
+        advice = "" if sizes[number] else ", or number the classes 0, 1, 2, … without gaps"
         raise DataError(
-            f"Class {names[number]} has {int(sizes[number])} graphs, and at least {MIN_GRAPHS_PER_CLASS} are needed "
-            "to train, validate and test: add some, or remove or merge the class"
+            f"Class {name} has {int(sizes[number])} {what}s, and at least {least} are needed "
+            f"to train, validate and test: add some, or remove or merge the class{advice}"
         )
 
 

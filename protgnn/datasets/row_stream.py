@@ -109,6 +109,8 @@ def open_rows(path: Path, schema: Schema, options: ReadOptions, keep: Sequence[s
     (check_takes_smiles if kind == SMILES else check_takes_sentences)(str(path), schema)
     found = find_columns(stream_table(path), kind, options, "ignored")
     for name in keep:
+        if keep.count(name) > 1:
+            raise DataError(f"--keep names the column {name!r} twice: name it once")
         named_column(found.table.path, found.table.header, name, "--keep")
     is_block = found.table.header[found.text_at] == MOLBLOCK and options.smiles is None
     return RowStream(path, found, tuple(keep), is_block)

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from protgnn.data.network.instances import Instances
+from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.data.resemblance import look_of
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.explanation import RunContext
@@ -90,11 +90,14 @@ def held_out_in_both(first: Run, second: Run) -> tuple[Instances, Instances, tup
     if not same:
         raise ProtGNNError("The two runs were trained on different data: name the data to compare them on")
     one, two = run_part(first, "test"), run_part(second, "test")
-    if first.split is None or second.split is None or one.num_targets == 2:
+    if isinstance(one, NetworkInstances) and isinstance(two, NetworkInstances) and one.num_targets == 2:
+        mine, theirs = _pairs(one), _pairs(two)
+    elif first.split is not None and second.split is not None:
+        mine, theirs = first.split.test.tolist(), second.split.test.tolist()
+    else:
         if len(one) != len(two) or (one.y is not None and two.y is not None and not torch.equal(one.y, two.y)):
             raise ProtGNNError("The test parts of the two runs differ: name the data to compare them on")
         return one, two, ()
-    mine, theirs = first.split.test.tolist(), second.split.test.tolist()
     place = {number: position for position, number in enumerate(theirs)}
     common = [(position, place[number]) for position, number in enumerate(mine) if number in place]
     if not common:
@@ -103,6 +106,11 @@ def held_out_in_both(first: Run, second: Run) -> tuple[Instances, Instances, tup
     if len(common) < max(len(mine), len(theirs)):
         notes = (f"compared on the {len(common)} that both runs held out, of {len(mine)} and {len(theirs)}",)
     return one[[position for position, _ in common]], two[[position for _, position in common]], notes
+
+
+def _pairs(instances: NetworkInstances) -> list[Hashable]:
+    """The two nodes of every instance: pairs are drawn by the seed of a run, and have no number."""
+    return [tuple(pair) for pair in instances.targets.tolist()]
 
 
 def compare_runs(

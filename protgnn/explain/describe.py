@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from rdkit.Chem import Mol
 
 
+def class_said(name: str) -> str:
+    """A class as a sentence names it: a number alone would read as a count."""
+    return f"class {name}" if name.replace(".", "").lstrip("+-").isdigit() else name
+
+
 def describe_subgraph(subgraph: GraphSet, nodes: Sequence[int], cards: Sequence[NodeCard] | None = None) -> str:
     """One cut-out subgraph in a few characters; ``nodes`` are its nodes in the graph that it is named after, and
     ``cards`` what they are in the network that they are of."""

@@ -34,6 +34,7 @@ LOOKS_ALIKE = 0.4
 """The resemblance from which on a row of mined prototypes is shown: below it nobody would say that parts look alike."""
 
 UNFAMILIAR = "unlike anything the model knows"
+NOTHING_ALIKE = "nothing alike"
 PLAIN = "A plain model has no prototypes to explain by: train one with --set head=prototypes"
 
 
@@ -60,6 +61,11 @@ class ReasoningRow:
     def looks_alike(self) -> bool:
         """Whether the two parts look enough alike to be shown side by side; known of mined prototypes only."""
         return self.resemblance is None or self.resemblance >= LOOKS_ALIKE
+
+    @property
+    def is_found(self) -> bool:
+        """Whether anything of the graph is like the prototype, as far as that shows in print."""
+        return self.resemblance is None or abs(self.similarity) >= VISIBLE
 
     @property
     def marked(self) -> tuple[int, ...] | None:
@@ -184,6 +190,8 @@ class Reasoning(ReasoningViews):
         """The part of the graph that was compared, in a few characters; nothing where that was all of it."""
         from protgnn.explain.describe import describe_part
 
+        if not row.is_found:
+            return NOTHING_ALIKE
         if row.evidence is None or self.graph is None:
             return None
         nodes = targets_first(row.evidence, self.graph)

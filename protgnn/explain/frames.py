@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from protgnn.errors import ProtGNNError
+from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.explanation import Reasoning
+from protgnn.explain.render_text import BASE
 
 
 def to_frame(reasons: Iterable[Reasoning]) -> Any:
@@ -15,8 +17,9 @@ def to_frame(reasons: Iterable[Reasoning]) -> Any:
     Its columns: ``graph`` (number) and ``name``; ``predicted``, ``truth`` (nothing where unknown), ``probability`` and
     ``familiar`` of the graph; ``prototype`` (number), ``class``, ``looks_like``, ``similarity``, ``weight`` and
     ``contribution`` (to the predicted class), ``gain`` (to the margin over the runner-up), ``evidence`` (nodes, nothing
-    for the whole graph) and ``part`` (the evidence in a few characters) of the row. Contributions of a graph, with its
-    base where there is one, add up to the logit of the predicted class.
+    for the whole graph; empty where nothing is like the prototype) and ``part`` (the evidence in a few characters) of
+    the row. What is added beside prototypes, by the composition and the base, has rows without a prototype, so
+    contributions of a graph add up to the logit of the predicted class.
 
     Args:
         reasons: What ``model.explain`` gives; a single one in a list.
@@ -45,7 +48,7 @@ def _rows(why: Reasoning) -> list[dict[str, Any]]:
         "probability": why.probabilities[label],
         "familiar": why.familiar,
     }
-    return [
+    rows: list[dict[str, Any]] = [
         graph
         | {
             "prototype": row.prototype,
@@ -55,8 +58,13 @@ def _rows(why: Reasoning) -> list[dict[str, Any]]:
             "weight": row.weights[label],
             "contribution": row.contribution(label),
             "gain": why.gain(row),
-            "evidence": row.evidence,
+            "evidence": row.evidence if row.is_found else (),
             "part": why.describe_evidence(row),
         }
         for row in why.rows
     ]
+    for line in base_lines(why.base, why.composition, BASE) if why.base else ():
+        contribution = line.contributions[label]
+        gain = contribution - line.contributions[why.runner_up]
+        rows.append(graph | {"looks_like": line.name, "contribution": contribution, "gain": gain})
+    return rows

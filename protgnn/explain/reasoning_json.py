@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from protgnn.explain.render_text import likeness
+from protgnn.explain.composition_rows import base_lines
+from protgnn.explain.render_text import BASE, likeness
 
 if TYPE_CHECKING:
     from protgnn.explain.explanation import Reasoning, ReasoningRow
 
 
 def reasoning_json(why: Reasoning, unfamiliar: str) -> dict[str, Any]:
-    """Everything as plain values; ``unfamiliar`` is the note on a graph that is unlike anything the model knows."""
+    """Everything as plain values; ``unfamiliar`` is the note on a graph that is unlike anything the model knows. The
+    contributions of the rows and of the composition and the base of a class add up to its logit."""
     names, truth = why.class_names, why.truth
     target = why.node_cards(why.target_nodes)
+    base = base_lines(why.base, why.composition, BASE)[-1].contributions if why.base else ()  # without the composition
     return {
         "name": why.name,
         "predicted": names[why.predicted],
@@ -28,8 +31,8 @@ def reasoning_json(why: Reasoning, unfamiliar: str) -> dict[str, Any]:
         "highest_similarity": why.context.highest_similarity,
         "notes": [*([unfamiliar] if why.familiar is False else []), *why.notes],
         "unknown_words": None if why.unknown_words is None else list(why.unknown_words.unknown),
-        "base": dict(zip(names, why.base, strict=True)) if why.base else None,
-        "base_gain": why.base_gain,
+        "base": dict(zip(names, base, strict=True)) if base else None,
+        "base_gain": base[why.predicted] - base[why.runner_up] if base else 0.0,
         "composition": [row.to_json(names) for row in why.composition],
         "targets": None if target is None else [card.to_json() for card in target],
         "rows": [_row_json(why, row) for row in why.rows],

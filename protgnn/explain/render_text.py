@@ -86,6 +86,8 @@ class ReasoningTable:
         said = "similarity: 0 for nothing alike" + ("" if highest is None else f", {highest:.1f} for the same part")
         if any(row.counts for row in self.shown):
             said += ", summed over all places"
+        if any(likeness(self.why, row) == OTHER_SURROUNDINGS for row in self.shown):
+            said += f"; {OTHER_SURROUNDINGS}: the same part in other surroundings"
         if self.with_scale:
             said += f"; above: of 100 training {noun_of(self.why)}s, so many are less similar"
         if self.why.composition:

@@ -185,7 +185,7 @@ def _reason_rows(why: Reasoning | None) -> list[tuple[Any, ...]]:
             round(row.similarity, 6),
             round(row.weights[label], 6),
             round(row.contribution(label), 6),
-            " ".join(map(str, row.evidence or ())),
+            " ".join(map(str, (row.evidence if row.is_found else None) or ())),
             why.describe_evidence(row) or "",
         )
         for row in why.decisive()

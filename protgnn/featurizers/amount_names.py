@@ -53,18 +53,19 @@ class AmountName:
     theme: str = ""
 
     def say(self, amount: float) -> str:
-        """The amount in words: ``logP 2.31``."""
+        """The amount in words: ``logP: 2.31``."""
         value = amount * self.unit
         is_whole = abs(value - round(value)) < 5e-3 or abs(value) >= 100
-        return f"{self.text} {value:.0f}" if is_whole else f"{self.text} {value:.3g}"
+        return f"{self.text}: {value:.0f}" if is_whole else f"{self.text}: {value:.3g}"
 
 
 def amount_names(schema: Schema) -> list[AmountName]:
     """The names of the number of nodes, the totals of all node features, and their means."""
     if schema.featurizer != "molecule":
         names: Sequence[str] = schema.node_features
-        totals = [AmountName(f"{name} in all") for name in names]
-        return [AmountName("nodes"), *totals, *(AmountName(f"{name} on average") for name in names)]
+        totals = [AmountName(f"nodes with {name}" if "=" in name else f"sum of {name}") for name in names]
+        means = [AmountName(f"share of nodes with {name}" if "=" in name else f"mean of {name}") for name in names]
+        return [AmountName("nodes"), *totals, *means]
     totals, means = [], []
     for name in schema.node_features:
         text, unit = _OF_MOLECULES.get(name, (_atoms(name), 1.0))

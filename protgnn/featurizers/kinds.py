@@ -15,8 +15,9 @@ def kinds_of(graph: GraphSet) -> Kinds:
     are the features that say what they are (all but their degree, unless there are no others).
     """
     schema = graph.schema
-    if schema.kind == "sentence" and graph.names is not None and len(graph.names[0].split()) == len(graph.x):
-        nodes: list[Hashable] = [word.lower() for word in graph.names[0].split()]
+    words = graph.names[0].split(" ") if schema.kind == "sentence" and graph.names is not None else []
+    if len(words) == len(graph.x):  # a word may hold other kinds of spaces
+        nodes: list[Hashable] = [word.lower() for word in words]
     else:
         columns = drawn_columns(schema.node_features) if schema.featurizer == "molecule" else schema.kinds
         nodes = [tuple(row) for row in graph.x[:, columns].tolist()]

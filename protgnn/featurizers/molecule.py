@@ -97,7 +97,25 @@ def why_unreadable(smiles: str) -> str:
     if not smiles:
         return "the SMILES is missing"
     fault = smiles_fault(smiles)
-    return f"the SMILES {shorten(smiles)} has {fault}" if fault else f"RDKit cannot read the SMILES {shorten(smiles)}"
+    if fault:
+        return f"the SMILES {shorten(smiles)} has {fault}"
+    problem = _chemical_problem(smiles)
+    return f"RDKit cannot read the SMILES {shorten(smiles)}" + (f" ({problem})" if problem else "")
+
+
+def _chemical_problem(smiles: str) -> str | None:
+    """What RDKit says is wrong with the chemistry of a SMILES; nothing where it is no SMILES at all."""
+    from rdkit import Chem
+
+    if _BLANK.search(smiles):
+        return "it has a blank in it"
+    with quiet():
+        try:
+            mol = Chem.MolFromSmiles(smiles, sanitize=False)
+            problems = [] if mol is None else Chem.DetectChemistryProblems(mol)
+        except (RuntimeError, ValueError):
+            return None
+    return problems[0].Message().strip() if problems else None
 
 
 def pattern(smarts: str) -> Mol:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from protgnn.data.batch import Batch
 from protgnn.data.looks import row_hashes
@@ -102,7 +104,7 @@ class PartRule:
     def cycles(self, units: Units, budget: int) -> list[int]:
         """Cycles of a graph, and cycles that share a node, of at most ``budget`` edges: parts that stand out."""
         edges = [(node, other) for node, near in enumerate(units.neighbours) for other in members(near) if node < other]
-        if not 0 <= len(edges) - units.num_nodes < MOST_CYCLES:
+        if not 1 <= len(edges) - units.num_nodes + _pieces(units.num_nodes, edges) <= MOST_CYCLES:
             return []
         every = {mask for masks in ring_cycles(units.num_nodes, edges).values() for mask in masks}
         single = sorted(mask for mask in every if units.edge_count(mask) <= budget)
@@ -122,6 +124,13 @@ class PartRule:
         kinds[target[is_aromatic]] = AROMATIC
         multiple: np.ndarray = np.any(attr[:, list(self.multiple)] > 0, axis=1)
         return kinds.tolist(), multiple
+
+
+def _pieces(num_nodes: int, edges: list[Edge]) -> int:
+    """In how many connected pieces a graph is."""
+    starts, ends = np.array(edges, np.int64).reshape(-1, 2).T
+    joined = csr_array((np.ones(len(edges)), (starts, ends)), shape=(num_nodes, num_nodes))
+    return int(connected_components(joined, directed=False, return_labels=False))
 
 
 def ring_cycles(num_nodes: int, edges: list[Edge]) -> dict[Edge, tuple[int, ...]]:

@@ -24,6 +24,8 @@ Chunk = dict[str, list[Any]]
 FormatName = Literal["csv", "jsonl", "parquet"]
 
 PARQUET = ".parquet"
+WRITTEN = ("", ".csv", ".txt", ".jsonl", ".csv.gz", ".txt.gz", ".jsonl.gz", PARQUET)
+"""The endings of files that rows are written to; texts are CSV."""
 NO_PYARROW = "Parquet files need pyarrow: pip install 'protgnn[parquet]', or use CSV"
 
 
@@ -36,8 +38,14 @@ class RowFormat:
 
     @classmethod
     def of(cls, path: Path | None) -> RowFormat:
-        """The format that the name of a file asks for; CSV unless it ends in ``.jsonl`` or ``.parquet``."""
+        """The format that the name of a file asks for; CSV if it has no ending.
+
+        Raises:
+            ProtGNNError: The name ends in that of a format that is not written.
+        """
         found = "" if path is None else ending(path)
+        if found not in WRITTEN:
+            raise ProtGNNError(f"{path}: expected a name that ends in .csv, .jsonl (also with .gz) or .parquet")
         if found == PARQUET:
             _arrow()
             return cls("parquet")

@@ -15,7 +15,7 @@ from protgnn.io.text import read_text
 MOLBLOCK = "molblock"
 """The column of an SDF that holds the structures, each as its lines."""
 
-NAME = "name"
+NAME = "title"
 _PROPERTY = re.compile(r"^>.*?<([^<>]*)>")
 _END = "$$$$"
 _LOOKED_AT = 1000  # lines of a long file that tell its columns

@@ -56,6 +56,7 @@ def learn_guide(session: Session[ProtGNNMined]) -> None:
     if model.pooling is not None and model.guide.pooling is not None:
         model.pooling.load_state_dict(model.guide.pooling.state_dict())
     model.begin_anchored_stage()
+    model.eval()  # the guide is as it was chosen, and so are the parts that it points at
 
 
 @torch.no_grad()

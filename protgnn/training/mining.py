@@ -41,7 +41,8 @@ AS_GOOD = 0.95
 """A part that holds the chosen one, has more cycles and agrees as well takes its place: a house, not its roof."""
 
 SPEAKS = 0.8
-"""A class with a candidate of this AUC gets a prototype in any case."""
+"""A class with a candidate of this AUC gets its first prototype before the others get more, and though it adds less
+log-likelihood than others must."""
 
 COMPARED_AT_ONCE = 64
 """Candidates that are compared with all parts at once, for the memory that takes."""
@@ -168,6 +169,7 @@ def select(
         had = np.bincount([label for _, label in chosen], minlength=num_classes)
         agrees[had >= per_class] = -np.inf
         silent = [label for label in range(num_classes) if not had[label] and aucs[label].max() >= SPEAKS]
+        silent = [label for label in silent if agrees[label].max() > LEAST_Z]
         if silent:
             agrees[[label for label in range(num_classes) if label not in silent]] = -np.inf
         label, column = (int(place) for place in np.unravel_index(int(np.argmax(agrees)), agrees.shape))

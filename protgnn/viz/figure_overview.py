@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protgnn.explain.mcts_evidence import SEARCHED
-from protgnn.explain.render_text import difference, warnings
+from protgnn.explain.render_text import OTHER_SURROUNDINGS, difference, likeness, warnings
 from protgnn.viz.dispatch import draws_sources
 from protgnn.viz.figure_canvas import INNER, MARGIN, WIDTH, FigureCanvas
 from protgnn.viz.svg_text import shortened, signed, text_width, with_minus, wrapped
@@ -116,6 +116,10 @@ def draw_legend(figure: FigureCanvas) -> None:
     pale = "; pale: the rest of its source" if draws_sources(figure.why.context) else ""
     highest = figure.why.context.highest_similarity
     scale = "" if highest is None else f", up to {highest:.1f} for the same"
+    if any(row.counts for row in figure.why.rows):
+        scale += ", summed over all places where a prototype counts them"
+    if highest is not None and any(likeness(figure.why, row) == OTHER_SURROUNDINGS for row in figure.why.rows):
+        scale += f". {OTHER_SURROUNDINGS[0].upper()}{OTHER_SURROUNDINGS[1:]}: the same part in other surroundings"
     waves = " A wavy line crosses a bond that was cut." if figure.what == "molecule" else ""
     base = f" The base of a class is what any {figure.what} has, before anything is found." if figure.why.base else ""
     if figure.why.composition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protgnn.explain.composition_rows import VISIBLE, base_lines
-from protgnn.explain.describe import count
+from protgnn.explain.describe import class_said, count
 from protgnn.explain.explanation import Reasoning, ReasoningRow
 from protgnn.explain.render_text import BASE, likeness
 from protgnn.viz.figure_canvas import CELL_HEIGHT, CELL_WIDTH, INNER, MARGIN, FigureCanvas
@@ -182,7 +182,7 @@ def _draw_prototype_cell(figure: FigureCanvas, row: ReasoningRow, x: float, y: f
 def _captions(figure: FigureCanvas, row: ReasoningRow) -> tuple[str, str]:
     """What a prototype is called and where it comes from."""
     prototypes = figure.why.context.prototypes
-    first = f"prototype {row.prototype} of {figure.why.class_names[row.label]}"
+    first = f"prototype {row.prototype} of {class_said(figure.why.class_names[row.label])}"
     if prototypes is None:
         return first, ""
     card = prototypes.cards[row.prototype]

@@ -14,6 +14,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from protgnn.explain.composition_rows import base_lines
+from protgnn.explain.describe import class_said
 from protgnn.explain.explanation import Reasoning
 from protgnn.explain.render_text import BASE, difference, noun_of, warnings
 from protgnn.io.printable import printable
@@ -141,5 +142,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.globals["sign"] = class_sign
+    environment.globals |= {"sign": class_sign, "class_said": class_said}
     return environment

@@ -13,8 +13,10 @@ from protgnn.data.network.instances import Instances
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import Reasoning, RunContext
+from protgnn.explain.metrics.removal import deciding_rows
 from protgnn.explain.unseen_elements import unseen_among
 from protgnn.model.classifier import GraphClassifier
+from protgnn.training.recipe import is_mined
 from protgnn.training.reliability import ReliabilityBin, reliability
 from protgnn.training.resolve import noun
 from protgnn.training.run import Run, read_rows
@@ -133,6 +135,8 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
         "unseen_count": sum(bool(why.notes) for why in reasons),
         "strange_words": sum(bool(why.unknown_words and why.unknown_words.is_strange) for why in reasons),
         "has_vocabulary": run.vocabulary is not None,
+        "decided": sum(bool(deciding_rows(why)) for why in reasons) if is_mined(run.recipe) else None,
+        "weighs_amounts": any(why.composition for why in reasons),
         "unfamiliar": sum(why.familiar is False for why in reasons),
         "accuracy": None if found is None else found["accuracy"],
         "confusion": confusion(reasons, len(run.schema.class_names)) if labelled else None,

@@ -244,3 +244,21 @@ def test_what_a_network_cannot_do_is_said(protgnn_command, network, node_run, li
 def test_a_model_of_graphs_refuses_a_network(protgnn_command, run_folder, network):
     done = protgnn_command("predict", run_folder, network)
     assert done.status == 1 and "trained on graphs" in done.err
+
+
+def test_runs_on_links_are_compared_on_the_pairs_that_both_held_out(protgnn_command, network, tmp_path):
+    """Every seed draws other pairs: their numbers and their labels say nothing of which they are."""
+    from protgnn.explain.compare_runs import held_out_in_both
+    from protgnn.training.run import load_model
+
+    quick = [*QUICK, "--set", "epochs=1", "--set", "head=plain", "--task", "links"]
+    runs = []
+    for seed in ("0", "1"):
+        done = protgnn_command("train", network, "--seed", seed, "--out", tmp_path / seed, *quick)
+        assert done.status == 0, done.err
+        runs.append(load_model(tmp_path / seed)[1])
+    mine, theirs, notes = held_out_in_both(*runs)
+    assert mine.targets.tolist() == theirs.targets.tolist() and mine.y.tolist() == theirs.y.tolist()
+    assert "both runs held out" in notes[0]
+    same, again, notes = held_out_in_both(runs[0], runs[0])
+    assert len(same) == len(again) > len(mine) and notes == ()

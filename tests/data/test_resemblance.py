@@ -3,8 +3,11 @@
 from collections import Counter
 
 import pytest
+import torch
 
+from protgnn.data.graph_set import GraphSet
 from protgnn.data.resemblance import Kinds, look_of, resemblance
+from protgnn.data.schema import Schema
 from protgnn.featurizers.kinds import kinds_of
 from protgnn.featurizers.molecule import from_smiles
 
@@ -56,3 +59,15 @@ def test_aromatic_and_aliphatic_rings_share_nothing_and_larger_parts_share_less(
 def test_two_atoms_by_hand():
     # C-O against C-C: of six labels each, round 0 shares one C; rounds 1 and 2 share nothing
     assert resemblance(look("CO"), look("CC")) == pytest.approx(1 / 11)
+
+
+def test_a_word_may_hold_a_space_that_does_not_break():
+    words = GraphSet(
+        x=torch.zeros(2, 1),
+        edge_index=torch.tensor([[0, 1], [1, 0]]),
+        node_ptr=torch.tensor([0, 2]),
+        edge_ptr=torch.tensor([0, 2]),
+        names=("10\u00a0000 Dogs",),
+        schema=Schema("sentence", (), ("word",)),
+    )
+    assert kinds_of(words).nodes == ["10\u00a0000", "dogs"]

@@ -32,6 +32,7 @@ def test_contributions_add_up_to_the_logits_that_predict_gives(trained, molecule
         content = json.loads(json.dumps(why.to_json()))
         for label, name in enumerate(why.class_names):
             total = sum(row["contributions"][name] for row in content["rows"])
+            total += sum(row["contributions"][name] for row in content["composition"])
             total += content["base"][name] if content["base"] else 0.0
             assert total == pytest.approx(expected[label], abs=1e-5)
             assert content["logits"][name] == pytest.approx(expected[label], abs=1e-6)

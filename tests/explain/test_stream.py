@@ -279,3 +279,8 @@ def test_the_command_takes_workers_and_prints_what_it_would_write(protgnn_comman
     printed = protgnn_command(*arguments, "--workers", 2)
     protgnn_command(*arguments, "-o", tmp_path / "out.csv")
     assert printed.status == 0 and printed.out == (tmp_path / "out.csv").read_text()
+
+
+def test_a_column_that_is_kept_twice_is_refused(opened, table):
+    with pytest.raises(ProtGNNError, match="names the column 'id' twice"):
+        stream(opened, table, keep=("id", "id"))

@@ -215,3 +215,10 @@ def test_cycles_of_graphs_without_units_are_candidates():
         assert truth not in rule.cycles(units, 4)
     complete = Units(tuple(((1 << 20) - 1) ^ (1 << node) for node in range(20)))
     assert rule.cycles(complete, 10) == []
+
+
+def test_cycles_are_found_in_graphs_of_several_pieces():
+    from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+
+    triangle_and_a_node = Units((0b110, 0b101, 0b011, 0))
+    assert PartRule.of(ba_2motifs(2).schema).cycles(triangle_and_a_node, 10) == [0b111]

@@ -115,6 +115,29 @@ def test_selection_takes_what_tells_classes_apart_and_both_of_a_conjunction():
     assert all(column % 3 != 2 for column, _ in chosen)
 
 
+def test_a_rare_class_that_nothing_tells_does_not_keep_the_others_from_prototypes():
+    """A candidate of both rare graphs and a third of the others agrees too little to be chosen."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [100, 100, 2])
+    telling = (y == 0) * (rng.random(202) < 0.8)
+    rare = np.where(y == 2, 1.0, rng.random(202) < 0.37)
+    values = np.stack([telling.astype(float), rare] * 2, 1)
+    chosen = select(CandidatePool(np.arange(2), values, np.ones(4), np.array([0, 1, 0, 1]), {}), y, 3, 5)
+    assert any(column % 2 == 0 and label == 0 for column, label in chosen)
+
+
+def test_the_guide_is_exported_as_it_was_chosen():
+    """Looking for parts runs the guide on other features than it knows, which must leave its norms alone."""
+    from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
+
+    graphs = ba_2motifs(60)
+    parts = SplitData(graphs[:40], graphs[40:50], graphs[50:])
+    found = train(parts, make_recipe(**QUICK, epochs=2))
+    chosen = {name: value for name, value in found.state.best.items() if name.startswith("guide.")}
+    own = found.model.state_dict()
+    assert chosen and all(torch.equal(own[name], value) for name, value in chosen.items())
+
+
 def test_weights_are_those_of_a_bounded_logistic_regression():
     generator = torch.Generator().manual_seed(0)
     values = torch.rand(60, 3, generator=generator)

@@ -73,7 +73,7 @@ def labels_to_learn(path: Path, texts: Sequence[str], lines: Sequence[int], opti
         doubtful = ambiguous_comma(given)
         if doubtful is not None:
             raise DataError(
-                f"{path} line {lines[told[given.index(doubtful)]]}: {doubtful!r} may have a decimal comma or one "
+                f"{path} line {lines[told[doubtful]]}: {given[doubtful].strip()!r} may have a decimal comma or one "
                 "between thousands: write it with a decimal point or without a comma"
             )
         if ranges is not None:
