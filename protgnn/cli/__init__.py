@@ -8,10 +8,13 @@
 ``train``           ``train``
 ``evaluate``        ``evaluate``
 ``predict``         ``predict``
-``explain``         ``explain``, ``prototypes``
+``explain``         ``explain``
+``prototypes``      ``prototypes``, also with edits
+``compare``         ``compare``
 ``report``          ``report``
 ``explore``         ``explore``
 ``figures``         ``figure tsne``, ``figure cosine``, ``figure over-m``, ``figure grid``
+``sweep``           ``sweep``
 ``demo``            ``demo``
 ==================  ==========================================================================
 

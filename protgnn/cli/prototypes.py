@@ -52,7 +52,7 @@ def prototypes(
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take the last edit back.")] = False,
     retrain: Annotated[bool, typer.Option("--retrain", help="Train on with the edits kept.")] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs of --retrain at the most.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs of --retrain at most.")] = None,
     history: Annotated[bool, typer.Option("--history", help="Show what was edited so far.")] = False,
     out: Annotated[Path | None, typer.Option(help="Where the edited run goes; without, it is only tried.")] = None,
     as_json: Json = False,

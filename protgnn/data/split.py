@@ -194,7 +194,7 @@ def checked_split(graphs: GraphSet, train: np.ndarray, valid: np.ndarray, test: 
 def _check(graphs: GraphSet, parts: Split) -> None:
     for name in ("train", "valid", "test"):
         if not len(getattr(parts, name)):
-            raise DataError(f"This split leaves no graph to {name}: use another kind of split, or add graphs")
+            raise DataError(f"The {name} part of this split is empty: use another kind of split, or add graphs")
     if graphs.y is None:
         return
     lost = set(graphs.y.tolist()) - set(graphs.y[parts.train].tolist())

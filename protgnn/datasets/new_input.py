@@ -161,7 +161,7 @@ def read_sentences(texts: list[str], schema: Schema) -> GraphSet:
 
 def _read_one(text: str, schema: Schema) -> GraphSet:
     from protgnn.datasets.readers.sentences import read_sentence
-    from protgnn.featurizers.molecule import from_smiles, parse, quiet, shorten, why_unreadable
+    from protgnn.featurizers.molecule import chemical_problem, from_smiles, parse, quiet, shorten, why_unreadable
     from protgnn.featurizers.smiles_limits import smiles_fault
     from protgnn.featurizers.words import words_of
 
@@ -177,8 +177,9 @@ def _read_one(text: str, schema: Schema) -> GraphSet:
     if schema.featurizer == "molecule" and smiles_fault(text) is not None:
         raise DataError(why_unreadable(text))
     if not readable:
+        problem = chemical_problem(text)
         raise DataError(
-            f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: check the spelling"
+            f"{shorten(text)} is neither a file nor a SMILES that RDKit can read: {problem or 'check the spelling'}"
             + (f". This model was trained on {schema.kind}s, not on sentences" if len(text.split()) > 1 else "")
         )
     check_takes_smiles(text, schema)

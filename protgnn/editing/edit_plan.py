@@ -15,7 +15,7 @@ from protgnn.model.mined import ProtGNNMined
 from protgnn.training.edits import Edits, ForbiddenPart, StoredSource, TrainingPart
 
 MOST_FORBIDDEN = 100
-"""Looks of one forbidden text at the most."""
+"""Looks of one forbidden text at most."""
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class PrototypeEditor:
         See :mod:`~protgnn.editing.retrain`. It cannot be undone; the run from before it is still there.
 
         Args:
-            epochs: How many at the most; by default the recipe's ``anchored_epochs``. Mining takes none.
+            epochs: How many at most; by default the recipe's ``anchored_epochs``. Mining takes none.
             on_epoch: Called after every epoch with the state of training.
 
         Returns:

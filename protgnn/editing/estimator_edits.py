@@ -76,7 +76,7 @@ class EditablePrototypes:
         """Train on with the edits kept: required prototypes stay, forbidden parts are never chosen.
 
         Args:
-            epochs: How many at the most; by default the recipe's ``anchored_epochs``.
+            epochs: How many at most; by default the recipe's ``anchored_epochs``.
         """
         editor = self._open_editor()
         return self._take(editor, editor.retrain(epochs))

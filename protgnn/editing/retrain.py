@@ -56,7 +56,7 @@ def retrain(
     forbidden: set[LookKey],
     on_epoch: OnEpoch | None = None,
 ) -> Retrained:
-    """Train a model on in place for ``recipe.anchored_epochs`` at the most.
+    """Train a model on in place for ``recipe.anchored_epochs`` at most.
 
     Args:
         model: The edited model, not calibrated.

@@ -2,10 +2,16 @@
 
 ====================  ================================================================================
 ``explanation``       ``explain`` and its result: a ``Reasoning`` whose rows add up to the logits
+``comparison``        what a model compares with its prototypes, and what it adds beside them
+``composition_rows``  what the composition adds, in lines to read
+``run_context``       what a run knows beside weights: prototypes, names, thresholds
+``node_cards``        what is known of nodes of a network
 ``explain_run``       the same with the warnings that a run's training part calls for
 ``compare_runs``      two runs on the same graphs
 ``views``             a reasoning for other tools: ``frames`` for pandas, ``masks`` for PyG, notebooks
 ``predictions``       one line per graph, for tables
+``stream``            tables of any length in chunks; ``stream_rows`` makes their rows
+``reasoning_json``    a reasoning as plain values
 ``resolve_input``     from what a user types to the instances that a model takes
 ``run_data``          the data of a run, read again and checked to be the same
 ``describe``          subgraphs in words

@@ -157,7 +157,7 @@ class TableStream:
         output = self._output(out, show, job)
         tally = Tally.from_json(output.state)
         if output.began_anew:
-            say(f"{out}.partial is of another input, run or question: it is begun anew")
+            say(f"{out}.partial belongs to another input, run or command: starting over")
         if tally.rows:
             say(f"going on after {tally.rows} rows that are there already")
         for note in self._table.notes:

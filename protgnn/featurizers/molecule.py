@@ -99,19 +99,17 @@ def why_unreadable(smiles: str) -> str:
     fault = smiles_fault(smiles)
     if fault:
         return f"the SMILES {shorten(smiles)} has {fault}"
-    problem = _chemical_problem(smiles)
+    problem = chemical_problem(smiles)
     return f"RDKit cannot read the SMILES {shorten(smiles)}" + (f" ({problem})" if problem else "")
 
 
-def _chemical_problem(smiles: str) -> str | None:
+def chemical_problem(smiles: str) -> str | None:
     """What RDKit says is wrong with the chemistry of a SMILES; nothing where it is no SMILES at all."""
     from rdkit import Chem
 
-    if _BLANK.search(smiles):
-        return "it has a blank in it"
     with quiet():
         try:
-            mol = Chem.MolFromSmiles(smiles, sanitize=False)
+            mol = None if _BLANK.search(smiles) else Chem.MolFromSmiles(smiles, sanitize=False)
             problems = [] if mol is None else Chem.DetectChemistryProblems(mol)
         except (RuntimeError, ValueError):
             return None
@@ -172,7 +170,7 @@ def _graphs(mols: Sequence[Mol]) -> GraphSet:
     """Graphs of some molecules, without names and labels."""
     atoms = atom_columns(mols)
     bonds = bond_columns(mols, atoms.ptr)
-    # Both directions of every bond, in the canonical order of `checks`: by graph, target, source.
+    # Both directions of every bond, in the canonical order of `data/canonical_edges.py`: by graph, target, source.
     source, target = np.concatenate([bonds.begin, bonds.end]), np.concatenate([bonds.end, bonds.begin])
     order = np.argsort(target * max(len(atoms.element), 1) + source)
     first = atoms.ptr[np.repeat(np.tile(np.arange(len(mols)), 2), np.tile(np.diff(bonds.ptr), 2))]

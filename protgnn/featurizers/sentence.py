@@ -103,7 +103,7 @@ def from_sentences(
     node_counts = np.fromiter((len(sentence.words) for sentence in sentences), np.int64, len(sentences))
     edge_counts = node_counts - 1
 
-    # Both directions of every arc, in the canonical order of `checks`: by graph, target, source.
+    # Both directions of every arc, in the canonical order of `data/canonical_edges.py`: by graph, target, source.
     owner = np.tile(np.repeat(np.arange(len(sentences)), edge_counts), 2)
     source = np.array(dependents + heads, dtype=np.int64)
     target = np.array(heads + dependents, dtype=np.int64)

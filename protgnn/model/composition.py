@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from protgnn.data.batch import Batch
 
 BINS = 16
-"""Values of an amount that are told apart, at the most."""
+"""Values of an amount that are told apart, at most."""
 
 TREES = 300
 

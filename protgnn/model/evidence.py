@@ -36,7 +36,7 @@ DECIMALS = 3
 
 @dataclass(frozen=True)
 class EvidenceOptions:
-    """How many edges a candidate has at the most (B), and how many candidates of a graph are offered beside the
+    """How many edges a candidate has at most (B), and how many candidates of a graph are offered beside the
     sampler's, from viewpoints alone."""
 
     max_edges: int = 10

@@ -43,7 +43,7 @@ from protgnn.model.pyg_encoder import PyGEncoder
 from protgnn.model.readout import ReadoutName
 
 MOST_PARTS = 200
-"""Candidate parts of a molecule at the most; drugs have 35 on average."""
+"""Candidate parts of a molecule at most."""
 
 MOST_GROWN = 100
 """Candidate parts of a graph without units, about."""

@@ -23,7 +23,7 @@ EVALUATION_PARTS = 8192
 EVALUATION_NODES = 65_536
 UNFAMILIAR_SHARE = 0.01
 LARGEST_LOGIT = 1e30
-"""Beyond it sums and losses are no numbers any more."""
+"""Above this, sums and losses overflow."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ LEAST_GAIN = 1e-9
 """Twice the log-likelihood that a question must gain, about; rounding errors gain less."""
 
 MOST_GRAPHS = 4000
-"""Graphs that the number of rounds is chosen on; more would not change it."""
+"""Graphs that the number of rounds is chosen on, at most."""
 
 PATIENCE = 40
 """Rounds without a lower loss on graphs left out, after which boosting ends."""
@@ -42,7 +42,7 @@ class FittedComposition:
 def fit_composition(
     amount: np.ndarray, y: np.ndarray, weight: np.ndarray, num_classes: int, seed: int
 ) -> FittedComposition:
-    """Fit trees over amounts; their base is what they add in the mean, without the frequencies of the classes.
+    """Fit trees over amounts; their base is what they add on average, without the frequencies of the classes.
 
     Args:
         amount: The amounts of the training graphs, ``[G, Q]``.

@@ -10,7 +10,7 @@ from torch import Tensor
 from protgnn.training.selection import DEFAULT_CRITERION, Criterion, Quality
 
 REFINE_LR = 0.01
-"""A weight moves by this in a step at the most, so 20 steps repair a little: docs/decisions/0006."""
+"""A weight moves by this in a step at most, so 20 steps repair a little: docs/decisions/0006."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,8 +1,8 @@
 """Training a ProtGNN+ with mined prototypes: ours, where Algorithm 1 projects learned vectors.
 
 The guide, a plain GNN, learns on whole graphs for the warm-up of T_w epochs. Its encoder then embeds parts, prototypes
-are mined among them, and weights and bases are fitted, which is a convex problem. The encoder does not learn on parts:
-it takes three times as long and changes nothing that was measured (docs/decisions/0056).
+are mined among them, and weights and bases are fitted, which is a convex problem. The encoder does not learn on parts
+(docs/decisions/0056).
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def mine(
         model: The model, its encoder warmed up.
         parts: The candidate parts of the training graphs.
         y: Their classes ``[G]``.
-        per_class: Prototypes of a class at the most.
+        per_class: Prototypes of a class at most.
         class_weight: How much a graph of each class counts, ``[C]``; all the same without.
     """
     labels = y.numpy()

@@ -3,7 +3,7 @@
 Mining compares every candidate with every part of every training graph, so candidates must be few. They are found by
 how often parts occur, without any encoder: the parts whose occurrences agree best with the classes, then, in a few
 rounds of boosting, those that agree best with what the best so far leave wrong. Without these rounds the list of a
-label such as *amide* has nothing but amides with ever other surroundings, and no lactam.
+label such as *amide* has only amides in different surroundings, and no lactam.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FIRST, FURTHER, ROUNDS = 25, 4, 12
 """Candidates of each class that are taken at first and in every further round."""
 
 MOST_COUNTED = 8
-"""How often a part is counted in one graph at the most."""
+"""How often a part is counted in one graph at most."""
 
 SIZE_COST = 0.05
 """Standard errors that each node of a candidate must earn."""

@@ -72,7 +72,7 @@ class Recipe(BaseModel):
     edge_features: bool = knob(True, "use edge attributes (bond types) where the data has them", paper=False)
     prototypes: int = knob(5, "prototypes per class m", paper=5, ge=1, le=1000)
     prototypes_start: Literal["graphs", "random"] = knob(
-        "graphs", "where prototypes start: on the embeddings of random training graphs, or anywhere", paper="random"
+        "graphs", "where prototypes start: on embeddings of random training graphs, or at random", paper="random"
     )
     whole_parts: bool = knob(
         True,
@@ -112,7 +112,7 @@ class Recipe(BaseModel):
         "auto: mined for graphs, sampled for sentences and for nodes and links of a network",
         paper="sampled",
     )
-    mined_prototypes: int = knob(20, "mined prototypes of a class at the most", ge=1, le=100)
+    mined_prototypes: int = knob(20, "mined prototypes of a class at most", ge=1, le=100)
     composition: bool = knob(
         True,
         "whether what a graph is made of (its size, and how much of each node feature it has) may count where that "
@@ -144,10 +144,10 @@ class Recipe(BaseModel):
     candidates_on_the_way: int = knob(1, "the same for the projections before it", paper=0, ge=0)
     search_iterations: int = knob(20, "iterations of the tree search", paper=20, ge=1)
     search_exploration: float = knob(5.0, "λ of the search: exploration against exploitation", paper=5.0, ge=0)
-    search_children: int = knob(10, "children of a tree node at the most", paper=10, ge=1)
+    search_children: int = knob(10, "children of a tree node at most", paper=10, ge=1)
     search_min_nodes: int = knob(5, "a subgraph of so many nodes is a leaf, N_min", paper=5, ge=1)
     search_max_nodes: Count | Auto = knob(
-        "auto", "nodes of a prototype's subgraph at the most; auto: 10, and in ProtGNN+ as many as evidence has edges"
+        "auto", "nodes of a prototype's subgraph at most; auto: 10, and in ProtGNN+ as many as evidence has edges"
     )
     anchored_epochs: int = knob(
         50,
@@ -162,7 +162,9 @@ class Recipe(BaseModel):
         "fit a temperature on the validation graphs, by which all logits, and so all contributions, are divided",
         paper=False,
     )
-    prune: bool = knob(False, "drop prototypes whose removal does not lower the validation accuracy", paper=False)
+    prune: bool = knob(
+        False, "drop prototypes whose removal does not lower the figure of select_by on validation", paper=False
+    )
 
     # optimisation
     select_by: SelectBy | Auto = knob(
@@ -173,7 +175,7 @@ class Recipe(BaseModel):
     epochs: int = knob(300, "training epochs T", paper=500, ge=1, le=100_000)
     patience: Count | Auto = knob(
         "auto",
-        "stop after so many epochs without a better validation (see select_by) in the mean over the window; 0: never; "
+        "stop after so many epochs without a better validation (see select_by) on average over the window; 0: never; "
         "auto: 30 epochs, at least 1000 steps",
     )
     window: Count | Auto = knob(
@@ -310,14 +312,14 @@ def is_mined(recipe: Recipe) -> bool:
 
 
 def total_epochs(recipe: Recipe) -> int:
-    """Epochs of all stages, at the most."""
+    """Epochs of all stages, at most."""
     if is_mined(recipe):
         return recipe.epochs if recipe.warm_up == "auto" else min(recipe.warm_up, recipe.epochs)
     return recipe.epochs + (recipe.anchored_epochs if recipe.head == "prototypes" else 0)
 
 
 def largest_prototype(recipe: Recipe) -> int:
-    """Nodes of a prototype's subgraph at the most. Prototypes larger than evidence would never be met, and to smaller
+    """Nodes of a prototype's subgraph at most. Prototypes larger than evidence would never be met, and to smaller
     ones evidence has to be cut down."""
     if recipe.search_max_nodes != "auto":
         return recipe.search_max_nodes

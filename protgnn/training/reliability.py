@@ -16,7 +16,7 @@ AT_ONCE = 10_000
 @dataclass(frozen=True)
 class ReliabilityBin:
     """The predictions whose probability is between ``low`` and ``high``: how many there are, what probability they have
-    in the mean, and how many of them are right."""
+    on average, and how many of them are right."""
 
     low: float
     high: float
@@ -40,12 +40,12 @@ def reliability(probabilities: Tensor, y: Tensor, bins: int = BINS) -> list[Reli
 
 
 def expected_calibration_error(probabilities: Tensor, y: Tensor, bins: int = BINS) -> float:
-    """ECE: how far the probability of a bin is from its accuracy, in the mean over the predictions."""
+    """ECE: how far the probability of a bin is from its accuracy, on average over the predictions."""
     return sum(one.n * abs(one.confidence - one.accuracy) for one in reliability(probabilities, y, bins)) / len(y)
 
 
 def calibration_error_by_chance(probabilities: Tensor, bins: int = BINS, draws: int = 200, seed: int = 0) -> float:
-    """The ECE that probabilities ``[G, C]`` would have in the mean if they meant exactly what they say.
+    """The ECE that probabilities ``[G, C]`` would have on average if they meant exactly what they say.
 
     Few predictions are off by chance alone; whether they are right is drawn by their own probabilities.
     """

@@ -108,7 +108,7 @@ def warm_up_of(recipe: Recipe, graphs: int) -> int:
 
 
 def learning_epochs(recipe: Recipe, graphs: int) -> int:
-    """Epochs on whole graphs, at the most: all of T, or T_w where the rest is for evidence."""
+    """Epochs on whole graphs, at most: all of T, or T_w where the rest is for evidence."""
     return min(warm_up_of(recipe, graphs), recipe.epochs) if recipe.plus else recipe.epochs
 
 

@@ -2,12 +2,12 @@
 
 ==========================  ===========================================================================================
 ``majority_baseline``       the accuracy of always predicting the class that is the most frequent among the graphs
-``balanced_accuracy``       the recall of each class, in the mean
-``roc_auc``                 ROC AUC of each class against the others, in the mean
+``balanced_accuracy``       the recall of each class, on average
+``roc_auc``                 ROC AUC of each class against the others, on average
 ``average_precision``       the same for average precision; of links that of a link
 ``mcc``                     Matthews' correlation coefficient
 ``brier``                   squared error of the probabilities (of two classes: of one of them)
-``ece``                     how far probabilities are from how often they are right, in the mean (``reliability.py``)
+``ece``                     how far probabilities are from how often they are right, on average (``reliability.py``)
 ``ece_by_chance``           the same if probabilities meant exactly what they say: few graphs are off by chance
 ``intervals``               95 % intervals of these by the bootstrap (``bootstrap.py``)
 ==========================  ===========================================================================================
@@ -44,7 +44,7 @@ def score(
         logits: what the model says.
         y: the classes.
         class_names: what they are called.
-        positive: the class whose average precision counts; without, all of them in the mean.
+        positive: the class whose average precision counts; without, all of them on average.
         with_intervals: whether to say how far scores would swing; for graphs that were held out.
     """
     from sklearn.metrics import average_precision_score

@@ -40,7 +40,7 @@ def accuracy_of(logits: Tensor, y: Tensor) -> float:
 
 
 def balanced_accuracy_of(logits: Tensor, y: Tensor) -> float:
-    """The recall of each class that is there, in the mean; ``[G, C], [G]``."""
+    """The recall of each class that is there, on average; ``[G, C], [G]``."""
     right, classes = (logits.argmax(1) == y).double(), logits.shape[1]
     count = torch.bincount(y, minlength=classes)
     recall = torch.bincount(y, weights=right, minlength=classes) / count.clamp(min=1)
@@ -48,7 +48,7 @@ def balanced_accuracy_of(logits: Tensor, y: Tensor) -> float:
 
 
 def roc_auc_of(logits: Tensor, y: Tensor) -> float | None:
-    """ROC AUC of each class against the others, in the mean over the classes that are there and are not all; nothing
+    """ROC AUC of each class against the others, on average over the classes that are there and are not all; nothing
     where there is but one class. ``[G, C], [G]``."""
     from sklearn.metrics import roc_auc_score
 
@@ -117,7 +117,7 @@ def log_row(found: Quality, select_by: SelectBy) -> dict[str, float]:
 def window_mean(
     rows: list[dict[str, float]], window: int, stage_start: int, select_by: SelectBy = "accuracy"
 ) -> Quality | None:
-    """The validation in the mean over the last ``window`` epochs; none before the stage has had as many.
+    """The validation on average over the last ``window`` epochs; none before the stage has had as many.
 
     Ours, not the paper's: with few validation graphs the best single epoch is a lucky one. docs/decisions/0005
     """

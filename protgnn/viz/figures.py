@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 MOST_DOTS = 3000
-"""Graphs in a t-SNE figure at the most: more take minutes and cannot be told apart."""
+"""Graphs in a t-SNE figure at most: more take minutes and cannot be told apart."""
 
 PAPER_COSTS = (0.10, 0.05)
 """λ1 and λ2 of the paper."""

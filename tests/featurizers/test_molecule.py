@@ -229,3 +229,11 @@ def test_bbbp_has_eleven_rows_that_no_one_can_read(real_data: Path) -> None:
     assert len(graphs) == 2039 and "Skipped 11 of 2050" in notes[0]
     with (real_data / "bbbp.csv").open() as file:
         assert sum(1 for _ in csv.reader(file)) == 2051
+
+
+def test_a_rule_of_chemistry_that_is_broken_is_named():
+    from protgnn.featurizers.molecule import chemical_problem, why_unreadable
+
+    assert "valence" in why_unreadable("c1ccccc1C(C)(C)(C)(C)C")
+    assert chemical_problem("CCO") is None and chemical_problem("no SMILES") is None
+    assert why_unreadable("C1CC") == "RDKit cannot read the SMILES 'C1CC'"

@@ -30,7 +30,7 @@ from protgnn.training.evaluate import predict_logits
 
 TOLERANCE = 0.05
 ASKED = 200
-"""Graphs that are asked about at the most, the first ones."""
+"""Graphs that are asked about at most, the first ones."""
 
 
 def removal_figures(model: ProtGNN, graphs: GraphSet, reasonings: Sequence[Reasoning]) -> dict[str, float]:
