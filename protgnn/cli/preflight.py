@@ -12,7 +12,7 @@ from protgnn.datasets.readers.options import SMILES, TEXT, ReadOptions
 from protgnn.errors import DataError
 from protgnn.io.structure_files import MOLBLOCK
 from protgnn.io.tables import Table, named_column, option
-from protgnn.io.text import ending
+from protgnn.io.text import ending, nothing_there
 from protgnn.io.text_stream import is_long
 from protgnn.training.folder_checks import refuse_other_files, refuse_other_folds, refuse_taken, require_run
 
@@ -24,7 +24,7 @@ def check_data(name: str, smiles: str | None, text: str | None, label: str | Non
     path = _existing(name)
     if path is None:
         if (os.sep in name or _is_file_name(name)) and not _in_data_folder(name):
-            raise DataError(f"{name}: there is no such file or folder")
+            raise DataError(nothing_there(name))
         return
     if not is_table(path) or not path.is_file() or is_long(path):
         return

@@ -33,7 +33,7 @@ from protgnn.datasets.registry import (
     takes_words,
 )
 from protgnn.errors import DataError
-from protgnn.io.text import ending, title
+from protgnn.io.text import ending, nothing_there, title
 
 __all__ = [
     "Dataset",
@@ -99,7 +99,7 @@ def _load(wanted: str, options: ReadOptions, task: Task | None, directed: bool) 
     if path is None and not has_name:
         path = in_data_folder(wanted)
         if path is None and _looks_like_path(wanted):
-            raise DataError(f"{wanted}: there is no such file or folder")
+            raise DataError(nothing_there(wanted))
     if path is not None or has_name:
         refuse_options(
             path or Path(wanted), options, frozenset({"words"} if path is None and takes_words(known) else ())

@@ -79,7 +79,7 @@ class Tally:
         if self.bad:
             lines = lines_named([line for line, _ in self.first_bad])
             lines += ", …" if self.bad > len(self.first_bad) and "…" not in lines else ""
-            said.append(f"Skipped {self.bad} of {self.rows} rows of {path.name} that cannot be used (lines {lines})")
+            said.append(f"Skipped {self.bad} of {self.rows} rows of {path.name} that cannot be used ({lines})")
         if self.unfamiliar:
             said.append(
                 f"{self.unfamiliar} of {known} are unlike anything the model knows; the column `familiar` says which"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import difflib
 import gzip
 import os
 import stat
@@ -27,6 +28,18 @@ def ending(path: Path) -> str:
 def title(path: Path) -> str:
     """A file's name without its ending."""
     return path.name[: len(path.name) - len(ending(path))] if ending(path) else path.name
+
+
+def nothing_there(path: str | Path) -> str:
+    """A sentence on a path that does not exist, with the name beside it that is most like it."""
+    path = Path(path)
+    try:
+        beside = sorted(other.name for other in path.parent.iterdir())
+    except OSError:
+        beside = []
+    near = difflib.get_close_matches(path.name, beside, n=1)
+    hint = f"; did you mean {path.parent / near[0]}?" if near else ""
+    return f"{path}: there is no such file or folder{hint}"
 
 
 def read_text(path: Path, may_be_empty: bool = False, notes: list[str] | None = None) -> str:

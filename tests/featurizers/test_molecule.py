@@ -166,7 +166,7 @@ def test_a_bad_row_is_named_by_line_or_skipped_and_counted_on_demand(tmp_path: P
         read_csv(path)
     graphs, notes = read_csv(path, skip_bad=True)
     assert graphs.names == ("CCO", "CC", "CCCC")
-    assert notes == ["Skipped 1 of 4 rows of m.csv that cannot be used (lines 4)"]
+    assert notes == ["Skipped 1 of 4 rows of m.csv that cannot be used (line 4)"]
 
 
 BAD_FILES = {

@@ -6,7 +6,7 @@ import pytest
 
 from protgnn.errors import DataError
 from protgnn.io.limits import LIMITS_VARIABLE
-from protgnn.io.text import read_text
+from protgnn.io.text import nothing_there, read_text
 from protgnn.io.text_stream import LineStream
 
 TEXTS = {
@@ -56,3 +56,10 @@ def test_a_damaged_archive_is_refused(tmp_path):
         list(LineStream(path))
     with pytest.raises(DataError, match="cannot be read"):
         LineStream(tmp_path / "none.csv")
+
+
+def test_a_missing_file_is_told_with_the_one_beside_it_that_is_most_like_it(tmp_path):
+    (tmp_path / "bbbp600.csv").touch()
+    said = nothing_there(tmp_path / "bbp600.csv")
+    assert said.startswith(f"{tmp_path / 'bbp600.csv'}: there is no such") and said.endswith("bbbp600.csv?")
+    assert "did you mean" not in nothing_there(tmp_path / "other" / "x.csv")

@@ -130,8 +130,9 @@ def labels_of_model(
 
 
 def lines_named(lines: Sequence[int]) -> str:
-    """The first of some lines, as a note names them."""
-    return ", ".join(map(str, lines[:_SHOWN])) + (", …" if len(lines) > _SHOWN else "")
+    """The first of some lines, as a note names them: ``lines 3, 7, …``."""
+    shown = ", ".join(map(str, lines[:_SHOWN])) + (", …" if len(lines) > _SHOWN else "")
+    return f"line{'' if len(lines) == 1 else 's'} {shown}"
 
 
 def _ranges_of_model(options: ReadOptions, names: tuple[str, ...]) -> Ranges | None:
@@ -152,7 +153,7 @@ def _leave_out_missing(column: LabelColumn, path: Path, lines: Sequence[int]) ->
         how = f" or {', '.join(map(repr, marks[:_SHOWN]))} for one" if marks else ""
         column.notes.append(
             f"Left out {len(missing)} of {len(column.texts)} rows of {path.name} that have no label{how} "
-            f"(lines {lines_named([lines[place] for place in missing])})"
+            f"({lines_named([lines[place] for place in missing])})"
         )
 
 
@@ -179,7 +180,7 @@ def _cut(column: LabelColumn, ranges: Ranges, told: Sequence[int], path: Path, l
         column.left_out.update(open_ended)
         column.notes.append(
             f"Left out {len(open_ended)} rows of {path.name} whose value may be in several ranges, such as "
-            f"{column.texts[open_ended[0]].strip()!r} (lines {lines_named([lines[place] for place in open_ended])})"
+            f"{column.texts[open_ended[0]].strip()!r} ({lines_named([lines[place] for place in open_ended])})"
         )
     empty = [name for name in ranges.names if not counts[name]]
     if empty and not column.faults:

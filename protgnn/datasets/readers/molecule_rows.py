@@ -155,7 +155,8 @@ def _repeated(rows: SoundRows[Molecule]) -> list[str]:
         return []
     disputed = sum(len(set(rows.y[group].tolist())) > 1 for group in several)
     return [
-        f"{len(several)} molecules occur more than once ({sum(map(len, several))} rows), "
+        f"{len(several)} molecule{'s occur' if len(several) > 1 else ' occurs'} more than once "
+        f"({sum(map(len, several))} rows), "
         f"{disputed or 'none'} of them with different labels: copies stay in one part of a split"
     ]
 

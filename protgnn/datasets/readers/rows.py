@@ -124,7 +124,7 @@ def on_lines(graphs: GraphSet, lines: Iterable[int]) -> GraphSet:
 
 def skipped_note(path: Path, what: str, total: int, bad: Sequence[int]) -> str:
     """The note on what was skipped, by the lines where it begins."""
-    return f"Skipped {len(bad)} of {total} {what} of {path.name} that cannot be used (lines {lines_named(bad)})"
+    return f"Skipped {len(bad)} of {total} {what} of {path.name} that cannot be used ({lines_named(bad)})"
 
 
 def check_takes_smiles(source: str, schema: Schema) -> None:
