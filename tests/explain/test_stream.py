@@ -187,14 +187,14 @@ def test_a_partial_output_of_something_else_is_begun_anew(opened, table, tmp_pat
     other = tmp_path / "other.csv"
     other.write_text(table.read_text().replace("CCBr", "CCCl"))
     _, said = written(opened, other, out)
-    assert "begun anew" in said[0] and "CCCl" in out.read_text()
+    assert "starting over" in said[0] and "CCCl" in out.read_text()
     assert killed(opened, table, out, 9, keep=())
     _, said = written(opened, table, out)
-    assert "begun anew" in said[0]
+    assert "starting over" in said[0]
     assert_same(out.read_bytes(), expected)
     assert killed(opened, table, out, 9)
     (tmp_path / "out.csv.partial.json").write_text("{}")
-    assert "begun anew" in written(opened, table, out)[1][0]
+    assert "starting over" in written(opened, table, out)[1][0]
     assert_same(out.read_bytes(), expected)
 
 

@@ -9,6 +9,8 @@ from torch_geometric.explain import Explainer
 
 from protgnn.errors import ProtGNNError
 from protgnn.explain import ProtGNNExplainer, PyGModule, RunContext, explain, to_frame
+from protgnn.explain.composition_rows import base_lines
+from protgnn.explain.render_text import BASE
 from protgnn.explain.run_data import run_part
 from protgnn.training.run import load_model
 
@@ -24,17 +26,19 @@ def reasons(mined):
     return explain(model, run_part(run, "test"), RunContext.of(run))
 
 
-def test_a_table_has_a_row_per_graph_and_prototype_that_adds_up(reasons):
+def test_a_table_has_a_row_per_graph_and_prototype_and_for_what_is_beside_them_that_add_up(reasons):
     pytest.importorskip("pandas")
     table = to_frame(reasons)
-    assert len(table) == sum(len(why.rows) for why in reasons)
     for why, (_, rows) in zip(reasons, table.groupby("graph", sort=True), strict=True):
-        assert rows["contribution"].sum() + why.base[why.predicted] == pytest.approx(
-            why.logits[why.predicted], abs=1e-4
-        )
+        assert rows["contribution"].sum() == pytest.approx(why.logits[why.predicted], abs=1e-4)
+        assert rows["gain"].sum() == pytest.approx(why.margin, abs=1e-4)
         assert rows["predicted"].unique().tolist() == [why.class_names[why.predicted]]
-        assert rows["looks_like"].tolist() == list(why.context.descriptions)
-        assert rows["evidence"].tolist() == [row.evidence for row in why.rows]
+        own, beside = rows[rows["prototype"].notna()], rows[rows["prototype"].isna()]
+        assert own["looks_like"].tolist() == list(why.context.descriptions)
+        assert own["evidence"].tolist() == [row.evidence if row.is_found else () for row in why.rows]
+        assert beside["looks_like"].tolist() == [
+            line.name for line in base_lines(why.base, why.composition, BASE)
+        ] and len(beside)
     assert reasons[0].to_frame().equals(table[table["graph"] == 0])
     assert to_frame([]).columns.tolist() == table.columns.tolist()
 
