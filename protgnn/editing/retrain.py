@@ -70,7 +70,7 @@ def retrain(
     """
     recipe = recipe.model_copy(update={"epochs": learning_epochs(recipe, len(train))})  # none of them is left to do
     if model.composition is not None:
-        model.composition.forget()  # blended in again at the end, as in training
+        model.composition.reset()  # blended in again at the end, as in training
     session: Session[Any] = Session(model, train, valid, recipe, None, TrainingState(), on_epoch)
     with torch.random.fork_rng():
         if isinstance(model, ProtGNNMined):

@@ -82,9 +82,9 @@ class Composition(nn.Module):
         """Whether any amount adds anything to any graph."""
         return bool(self.side.any() or self.leaf.any())
 
-    def take(self, trees: Trees) -> None:
+    def load_trees(self, trees: Trees) -> None:
         """Consist of these trees."""
-        self.forget()
+        self.reset()
         count = len(trees.amount)
         for name in ("amount", "bound", "side", "leaf"):
             getattr(self, name)[:count] = getattr(trees, name)
@@ -92,7 +92,7 @@ class Composition(nn.Module):
 
     def each(self, batch: Batch, present: Tensor | None = None) -> Tensor:
         """What each amount adds to each class, ``[B, Q, C]``; see :func:`amounts`."""
-        second, side, leaf = self._answers(amounts(batch, present))
+        second, side, leaf = self._leaf_values(amounts(batch, present))
         added = side.new_zeros(len(side), self.num_amounts, side.shape[2])
         for asked, value in ((self.amount[:, 0].expand_as(second), side), (second, leaf)):
             added.scatter_add_(1, asked[..., None].expand_as(value), value)
@@ -100,10 +100,10 @@ class Composition(nn.Module):
 
     def forward(self, batch: Batch, present: Tensor | None = None) -> Tensor:
         """What the composition adds to each class, ``[B, C]``; see :func:`amounts`."""
-        _, side, leaf = self._answers(amounts(batch, present))
+        _, side, leaf = self._leaf_values(amounts(batch, present))
         return self.base + (side + leaf).sum(1)
 
-    def _answers(self, amount: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _leaf_values(self, amount: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Of graphs with amounts ``[B, Q]`` and every tree: the second amount that is asked about, ``[B, R]``, and what
         the two answers add, ``[B, R, C]`` each."""
         trees = torch.arange(len(self.amount), device=amount.device)
@@ -112,7 +112,7 @@ class Composition(nn.Module):
         higher = (amount.gather(1, second) >= self.bound[trees, 1 + high]).long()
         return second, self.side[trees, high], self.leaf[trees, 2 * high + higher]
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Add nothing to any graph, as before it was fitted."""
         for buffer in self.buffers():
             buffer.zero_()

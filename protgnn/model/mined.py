@@ -175,7 +175,7 @@ class ProtGNNMined(ProtGNN):
         """The candidate parts of a batch; those of the last batches are remembered."""
         batch = batch.to("cpu")
         check_limit("mined_nodes", int(batch.node_counts.max()), "a graph")  # masks of parts are as long as a graph
-        key = (batch.num_graphs, *(_mark(tensor) for tensor in (batch.x, batch.edge_index, batch.batch)))
+        key = (batch.num_graphs, *(_digest(tensor) for tensor in (batch.x, batch.edge_index, batch.batch)))
         known = self._found.get(key)
         if known is not None:
             return known
@@ -183,7 +183,7 @@ class ProtGNNMined(ProtGNN):
         if self.rule.has_units:
             masks = [all_parts(own, self.budget, MOST_PARTS) for own in units]
         else:
-            scores = np.split(self.where_to_look(batch), np.cumsum(batch.node_counts.numpy())[:-1])
+            scores = np.split(self.node_attributions(batch), np.cumsum(batch.node_counts.numpy())[:-1])
             masks = [
                 list(
                     dict.fromkeys(
@@ -196,7 +196,7 @@ class ProtGNNMined(ProtGNN):
         self._found.put(key, found)
         return found
 
-    def where_to_look(self, batch: Batch) -> np.ndarray:
+    def node_attributions(self, batch: Batch) -> np.ndarray:
         """How much each node adds to what the guide says, ``[N]``: integrated gradients from features of zero."""
         device = self.head.base.device
         batch = batch.to(device)
@@ -216,7 +216,7 @@ class ProtGNNMined(ProtGNN):
         self.parts.begin()
         self._found.clear()
 
-    def know(self, subgraphs: GraphSet) -> None:
+    def set_looks(self, subgraphs: GraphSet) -> None:
         """Remember how the prototypes look, given their subgraphs in order."""
         found = self._whole(subgraphs)
         self.head.looks = found.looks.of_parts(found.distinct)
@@ -269,5 +269,5 @@ class ProtGNNMined(ProtGNN):
         raise TypeError("Prototypes that count places have no single distance: use similarities")
 
 
-def _mark(tensor: Tensor) -> int:
+def _digest(tensor: Tensor) -> int:
     return hash(tensor.contiguous().numpy().tobytes())

@@ -77,7 +77,7 @@ def _fitted(train: GraphSet, criterion: Criterion, seed: int) -> Composition:
     fitted = fit_composition(amounts(train.batch()).numpy(), y, weight, num_classes, seed_for(seed, "composition"))
     shares = np.bincount(y, weights=weight, minlength=num_classes) + 1.0
     prior = torch.from_numpy(np.log(shares / shares.sum())).float()
-    composition.take(fitted.trees._replace(base=fitted.trees.base + prior))
+    composition.load_trees(fitted.trees._replace(base=fitted.trees.base + prior))
     return composition
 
 

@@ -93,19 +93,19 @@ def _rounds(booster: _Booster, asked: np.ndarray, fold: np.ndarray) -> int:
 
 
 class _Binned:
-    """Amounts of graphs by bin: ``bins [G, U]`` of the U that are not the same for all, ``told [U]`` says which, and
+    """Amounts of graphs by bin: ``bins [G, U]`` of the U that are not the same for all, ``varying [U]`` says which, and
     ``indicator [U · BINS, G]`` sums what graphs have in each bin."""
 
     def __init__(self, amount: np.ndarray) -> None:
-        self.told = np.flatnonzero(amount.min(0) < amount.max(0))
-        values = amount[:, self.told]
+        self.varying = np.flatnonzero(amount.min(0) < amount.max(0))
+        values = amount[:, self.varying]
         self.bounds = np.array([_bounds(column) for column in values.T]).reshape(-1, BINS - 1)
         pairs = zip(self.bounds, values.T, strict=True)
         found = [np.searchsorted(bounds, column, side="right") for bounds, column in pairs]
-        self.bins = np.array(found, np.int64).reshape(len(self.told), len(values)).T
-        flat = (self.bins + np.arange(len(self.told)) * BINS).reshape(-1)
-        graphs = np.repeat(np.arange(len(values)), len(self.told))
-        self.indicator = csr_array((np.ones(flat.size), (flat, graphs)), shape=(len(self.told) * BINS, len(values)))
+        self.bins = np.array(found, np.int64).reshape(len(self.varying), len(values)).T
+        flat = (self.bins + np.arange(len(self.varying)) * BINS).reshape(-1)
+        graphs = np.repeat(np.arange(len(values)), len(self.varying))
+        self.indicator = csr_array((np.ones(flat.size), (flat, graphs)), shape=(len(self.varying) * BINS, len(values)))
 
 
 def _bounds(values: np.ndarray) -> np.ndarray:
@@ -144,39 +144,40 @@ class _Booster:
             if number == rounds or (len(outside) and number - best >= PATIENCE):
                 break
             share = _softmax(logits[inside])
-            told = np.concatenate([target[inside] - share, share * (1 - share)], 1) * self.weight[inside, None]
-            told = np.concatenate([told, np.ones((len(inside), 1))], 1)
-            tree = self._grown(indicator, told, inside)
+            derivatives = np.concatenate([target[inside] - share, share * (1 - share)], 1) * self.weight[inside, None]
+            derivatives = np.concatenate([derivatives, np.ones((len(inside), 1))], 1)
+            tree = self._grown(indicator, derivatives, inside)
             if tree is None:
                 break
             trees.append(tree)
             logits += tree.values(self.numbers.bins)
         return trees, losses
 
-    def _grown(self, indicator: csr_array, told: np.ndarray, inside: np.ndarray) -> _Tree | None:
+    def _grown(self, indicator: csr_array, derivatives: np.ndarray, inside: np.ndarray) -> _Tree | None:
         """The tree whose questions lower the loss most, one after the other; None where no first one does."""
-        first = self._split(indicator, told)
+        first = self._split(indicator, derivatives)
         if first is None:
             return None
         high = self.numbers.bins[inside, first[0]] > first[1]
         questions, leaves = [first], []
         for side in (~high, high):
-            second = self._split(indicator, told * side[:, None]) or (first[0], BINS)  # nothing is beyond the last bin
+            nowhere = first[0], BINS  # nothing is beyond the last bin
+            second = self._split(indicator, derivatives * side[:, None]) or nowhere
             questions.append(second)
             higher = self.numbers.bins[inside, second[0]] > second[1]
-            leaves += [self._step(told[side & ~higher].sum(0)), self._step(told[side & higher].sum(0))]
+            leaves += [self._step(derivatives[side & ~higher].sum(0)), self._step(derivatives[side & higher].sum(0))]
         return _Tree(tuple(column for column, _ in questions), tuple(place for _, place in questions), np.array(leaves))
 
-    def _split(self, indicator: csr_array, told: np.ndarray) -> tuple[int, int] | None:
+    def _split(self, indicator: csr_array, derivatives: np.ndarray) -> tuple[int, int] | None:
         """The column and the last low bin that lower the loss most, if any does.
 
         Args:
             indicator: Sums over bins, ``[U · BINS, n]``.
-            told: Slope, bend and presence of each graph, ``[n, 2 C + 1]``; zeros for graphs that do not count.
+            derivatives: Gradient, hessian and presence of each graph, ``[n, 2 C + 1]``; zeros where it does not count.
         """
-        sums = np.cumsum((indicator @ told).reshape(-1, BINS, told.shape[1]), 1)
+        sums = np.cumsum((indicator @ derivatives).reshape(-1, BINS, derivatives.shape[1]), 1)
         low, total = sums[:, :-1], sums[:, -1:]
-        high, least = total - low, max(5.0, LEAST_LEAF * len(told))
+        high, least = total - low, max(5.0, LEAST_LEAF * len(derivatives))
         gain = self._gain(low) + self._gain(high) - self._gain(total)
         gain = np.where((low[..., -1] >= least) & (high[..., -1] >= least), gain, 0.0)
         if not gain.size or gain.max() <= LEAST_GAIN:
@@ -186,8 +187,8 @@ class _Booster:
 
     def _gain(self, sums: np.ndarray) -> np.ndarray:
         """Twice the log-likelihood that the best step gains, about; sums ``[…, 2 C + 1]``."""
-        slope, bend = sums[..., : self.num_classes], sums[..., self.num_classes : -1]
-        found: np.ndarray = (slope**2 / (bend + SHRINKAGE)).sum(-1)
+        gradient, hessian = sums[..., : self.num_classes], sums[..., self.num_classes : -1]
+        found: np.ndarray = (gradient**2 / (hessian + SHRINKAGE)).sum(-1)
         return found
 
     def _step(self, sums: np.ndarray) -> np.ndarray:
@@ -213,7 +214,7 @@ def _centred(trees: list[_Tree], numbers: _Binned, weight: np.ndarray, num_class
     column = np.array([tree.column for tree in trees], np.int64).reshape(-1, 3)
     place = np.array([tree.place for tree in trees], np.int64).reshape(-1, 3)
     bound = np.minimum(bounds[column, place], np.finfo(np.float32).max)
-    amount = numbers.told[column]
+    amount = numbers.varying[column]
     return Trees(torch.from_numpy(amount), *(torch.from_numpy(one).float() for one in (bound, side, leaf, base)))
 
 

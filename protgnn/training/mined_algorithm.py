@@ -112,7 +112,7 @@ def place_prototypes(model: ProtGNNMined, train: Any, sources: list[dict[str, An
     classes = torch.tensor([source["label"] for source in sources])
     counts = torch.tensor([source["counts"] for source in sources])
     model.head.replace(classes, counts, [])
-    model.know(subgraphs)
+    model.set_looks(subgraphs)
     with torch.no_grad():
         model.head.vectors.copy_(model.eval().embed_parts(subgraphs.batch().to(model.head.base.device)))
 

@@ -40,7 +40,7 @@ SIZE_COST, LARGEST = 0.05, 12
 AS_GOOD = 0.95
 """A part that holds the chosen one, has more cycles and agrees as well takes its place: a house, not its roof."""
 
-SPEAKS = 0.8
+SURE_AUC = 0.8
 """A class with a candidate of this AUC gets its first prototype before the others get more, and though it adds less
 log-likelihood than others must."""
 
@@ -148,19 +148,20 @@ def select(
 ) -> list[tuple[int, int]]:
     """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
     values, size = pool.values, pool.size
-    counts_for = graph_weights(torch.from_numpy(y), class_weight)
+    sample_weight = graph_weights(torch.from_numpy(y), class_weight)
     targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
     centred = values - values.mean(0)
     length = np.sqrt((centred**2).sum(0)) + 1e-6
     aucs = np.stack([[_auc(values[:, k], y == c) for k in range(values.shape[1])] for c in range(num_classes)])
-    shares = np.bincount(y, weights=counts_for, minlength=num_classes) / len(y)
+    shares = np.bincount(y, weights=sample_weight, minlength=num_classes) / len(y)
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
     passed: list[tuple[int, int]] = []
     logits = base.expand(len(y), -1)
-    before = _log_loss(logits, targets, counts_for)
+    before = _log_loss(logits, targets, sample_weight)
     while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
-        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy() * counts_for[:, None]
+        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy()
+        residual = residual * sample_weight[:, None]
         agrees = (centred.T @ residual / length[:, None]).T / (residual.std(0)[:, None] + 1e-6)  # [C, 2 Q]
         agrees = agrees - SIZE_COST * np.minimum(size, LARGEST)
         agrees[aucs < LEAST_AUC] = -np.inf
@@ -168,10 +169,10 @@ def select(
             agrees[own, pool.look == pool.look[taken]] = -np.inf
         had = np.bincount([label for _, label in chosen], minlength=num_classes)
         agrees[had >= per_class] = -np.inf
-        silent = [label for label in range(num_classes) if not had[label] and aucs[label].max() >= SPEAKS]
-        silent = [label for label in silent if agrees[label].max() > LEAST_Z]
-        if silent:
-            agrees[[label for label in range(num_classes) if label not in silent]] = -np.inf
+        uncovered = [label for label in range(num_classes) if not had[label] and aucs[label].max() >= SURE_AUC]
+        uncovered = [label for label in uncovered if agrees[label].max() > LEAST_Z]
+        if uncovered:
+            agrees[[label for label in range(num_classes) if label not in uncovered]] = -np.inf
         label, column = (int(place) for place in np.unravel_index(int(np.argmax(agrees)), agrees.shape))
         if agrees[label, column] <= LEAST_Z:
             break
@@ -184,8 +185,8 @@ def select(
         start = torch.cat([weight, torch.zeros(1)])
         fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
         found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
-        now = _log_loss(found, targets, counts_for)
-        if not silent and before - now < LEAST_GAIN:
+        now = _log_loss(found, targets, sample_weight)
+        if not uncovered and before - now < LEAST_GAIN:
             passed.append((column, label))
             continue
         chosen, passed, logits, before = tried, [], found, now
@@ -210,7 +211,7 @@ def fit_weights(
     ``[G, K]`` added to the logits ``offset [G, C]``, by L-BFGS from where they are; a graph counts as much as the
     weight of its class ``[C]``. Weights, not what they come to, are kept small: a part that few graphs have must not
     decide alone."""
-    counts_for = graph_weights(y, class_weight)
+    sample_weight = graph_weights(y, class_weight)
     scale = values.double().numpy().std(0) + 1e-3
     scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
     given = 0.0 if offset is None else offset.double().numpy()
@@ -221,8 +222,8 @@ def fit_weights(
         logits -= logits.max(1, keepdims=True)
         share = np.exp(logits)
         share /= share.sum(1, keepdims=True)
-        error = (share - truth) * counts_for[:, None] / len(truth)
-        value = -(np.log((share * truth).sum(1) + 1e-12) * counts_for).mean() + (cost * theta[:kept] ** 2).sum()
+        error = (share - truth) * sample_weight[:, None] / len(truth)
+        value = -(np.log((share * truth).sum(1) + 1e-12) * sample_weight).mean() + (cost * theta[:kept] ** 2).sum()
         slope = (scaled * (error @ own.T)).sum(0) + 2 * cost * theta[:kept]
         return float(value), np.concatenate([slope, error.sum(0)])
 
@@ -237,9 +238,9 @@ def graph_weights(y: Tensor, class_weight: Tensor | None) -> np.ndarray:
     return np.ones(len(y)) if class_weight is None else class_weight.double()[y].numpy()
 
 
-def _log_loss(logits: Tensor, y: Tensor, counts_for: np.ndarray) -> float:
+def _log_loss(logits: Tensor, y: Tensor, sample_weight: np.ndarray) -> float:
     losses = torch.nn.functional.cross_entropy(logits, y, reduction="none")
-    return float(losses @ torch.from_numpy(counts_for).to(losses))
+    return float(losses @ torch.from_numpy(sample_weight).to(losses))
 
 
 def _auc(values: np.ndarray, own: np.ndarray) -> float:

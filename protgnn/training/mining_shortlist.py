@@ -69,8 +69,8 @@ def telling(values: csr_array, y: np.ndarray, cost: np.ndarray) -> list[int]:
             new = [int(column) for column in order[: FIRST + FURTHER * number] if int(column) not in chosen]
             chosen.update(dict.fromkeys(new[: FURTHER if number else FIRST]))
             centred = values[:, [order[0]]].toarray().ravel() - mean[order[0]]
-            bend = (centred**2 * share[:, label] * (1 - share[:, label])).sum() + 1.0
-            logits[:, label] += centred * (centred @ residual[:, label]) / bend
+            hessian = (centred**2 * share[:, label] * (1 - share[:, label])).sum() + 1.0
+            logits[:, label] += centred * (centred @ residual[:, label]) / hessian
     return list(chosen)
 
 

@@ -233,7 +233,7 @@ def load_model(folder: Path, encoder: nn.Module | None = None) -> tuple[GraphCla
         model = build(run.recipe, run.schema, encoder, classes)
         model.load_state_dict(weights)
         if isinstance(model, ProtGNNMined) and run.prototypes is not None:
-            model.know(run.prototypes.subgraphs)
+            model.set_looks(run.prototypes.subgraphs)
     except (OSError, RuntimeError, ValueError, RunError, safetensors.SafetensorError) as error:
         raise RunError(f"{path} does not fit its recipe: {error}") from None
     return model.eval(), run

@@ -23,7 +23,7 @@ def composition(graphs) -> Composition:
     asked = torch.randint(made.num_amounts, (40, 3), generator=generator)
     bound = amounts(graphs.batch())[torch.randint(len(graphs), (40, 3), generator=generator), asked]  # some are equal
     shapes = ((40, 2, 3), (40, 4, 3), (3,))
-    made.take(Trees(asked, bound, *(torch.randn(shape, generator=generator) for shape in shapes)))
+    made.load_trees(Trees(asked, bound, *(torch.randn(shape, generator=generator) for shape in shapes)))
     return made
 
 
@@ -93,9 +93,9 @@ def test_trees_are_taken_in_place_of_those_before(graphs, composition):
         torch.zeros(1, 4, 3),
         torch.ones(3),
     )
-    composition.take(few)
+    composition.load_trees(few)
     assert composition(graphs.batch()).tolist() == [[2.0] * 3] * len(graphs) and composition.is_fitted
-    composition.forget()
+    composition.reset()
     assert not composition.is_fitted and not composition(graphs.batch()).any()
 
 
