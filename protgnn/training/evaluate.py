@@ -95,7 +95,7 @@ def similarities(model: ProtGNN, graphs: Instances) -> Tensor:
 
 @torch.no_grad()
 def assess(model: GraphClassifier, graphs: Instances, check_evidence: bool = False) -> Outcome:
-    """Run a model over graphs once; checking evidence is slow, as each piece of it is encoded alone."""
+    """Run a model over graphs once; checking evidence takes longer, as each piece of it is encoded once more."""
     found = _assess(model, graphs, check_evidence)
     check_outputs(found.logits)
     return found
@@ -117,7 +117,7 @@ def _assess_evidence(model: ProtGNNPlus, graphs: Instances) -> Outcome:
     """The outcome of a ProtGNN+ with what it promises of its evidence.
 
     ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
-    graph and encoded alone. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
+    graph and encoded without the rest of it. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
     ProtGNN, the same weights on whole graphs, predicts the same class.
     """
     model.eval()
@@ -192,12 +192,12 @@ def _cut_parts(graphs: GraphSet, parts: PartSet, pieces: list[tuple[int, int]]) 
 
 
 def _alone(model: ProtGNNPlus, graphs: GraphSet, batch: Batch, evidence: Evidence) -> tuple[float, Tensor]:
-    """The evidence of a batch cut out and encoded alone: the largest error in a similarity, and the edge counts."""
+    """The evidence of a batch cut out and encoded by itself: the largest error in a similarity, and the edge counts."""
     used, error, sizes = model.head.similarity(evidence.distance), 0.0, []
     for prototype, inside in enumerate(evidence.member(batch).t()):
         alone = cut(graphs, torch.arange(len(graphs)), inside)
         sizes.append(alone.edge_counts / 2)
-        h = torch.cat([model.embed_parts(alone[number].batch()) for number in range(len(alone))])
+        h = model.embed_parts(alone.batch())
         expected = model.head.similarity((h - model.head.vectors[prototype]).square().sum(1))
         error = max(error, float((expected - used[:, prototype]).abs().max()))
     return error, torch.cat(sizes)
