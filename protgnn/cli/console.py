@@ -199,8 +199,8 @@ def print_scores(scores: dict[str, Any], title: str) -> None:
         )
     if "without_evidence" in scores:
         print_line(
-            f"parts decided {1 - scores['without_evidence']:.1%} of the predictions: "
-            "the others would be the same without any part",
+            f"parts decided {1 - scores['without_evidence']:.1%} of the predictions; "
+            "the others would be the same without",
             wrap=True,
         )
     if "certificate" in scores:

@@ -16,6 +16,9 @@ _SMALLEST = 5e-4
 _NAMED = 3
 """Amounts without a theme that have lines of their own."""
 
+_MINOR, OTHER_AMOUNTS = 0.05, "other amounts"
+"""Themes that add less than this share of what the first one does have one line together."""
+
 VISIBLE = 0.005
 """What is less than this is 0.00 in print, and no reason."""
 
@@ -86,12 +89,16 @@ class BaseLine:
 
 
 def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str) -> list[BaseLine]:
-    """A line for what the amounts of each theme add, the largest difference first, and one called ``rest`` for what is
-    left: what a graph has in any case. Amounts without themes have a line each for the first three, and one for all
-    others."""
+    """A line for what the amounts of each theme add, the largest difference first, one for themes that hardly matter
+    beside that, and one called ``rest`` for what is left: what a graph has in any case. Amounts without themes have a
+    line each for the first three, and one for all others."""
     themes = {row.theme: [other for other in rows if other.theme == row.theme] for row in rows if row.theme}
-    by_theme = sorted(themes.items(), key=lambda pair: -abs(sum(row.gain for row in pair[1])))
-    lines = [_joined(theme, some, some[0].text) for theme, some in by_theme]
+    by_theme = sorted(themes.items(), key=lambda pair: -abs(_gain(pair[1])))
+    told = [pair for pair in by_theme if abs(_gain(pair[1])) >= _MINOR * abs(_gain(by_theme[0][1]))]
+    lines = [_joined(theme, some, some[0].text) for theme, some in told]
+    if len(by_theme) > len(told):
+        minor = [row for _, some in by_theme[len(told) :] for row in some]
+        lines.append(_joined(OTHER_AMOUNTS, minor))
     without = [row for row in rows if not row.theme]
     single = [row for row in without[:_NAMED] if abs(row.gain) >= VISIBLE]
     lines += [_joined(row.text, [row]) for row in single]
@@ -100,6 +107,10 @@ def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str)
         lines.append(_joined(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, others))
     left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(base))
     return [*lines, BaseLine(rest, left)]
+
+
+def _gain(rows: Sequence[CompositionRow]) -> float:
+    return sum(row.gain for row in rows)
 
 
 def _joined(name: str, rows: Sequence[CompositionRow], mainly: str = "") -> BaseLine:

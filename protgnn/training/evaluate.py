@@ -117,8 +117,8 @@ def _assess_evidence(model: ProtGNNPlus, graphs: Instances) -> Outcome:
     """The outcome of a ProtGNN+ with what it promises of its evidence.
 
     ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
-    graph and encoded without the rest of it. ``evidence_size``: mean number of edges. ``agreement``: share of the graphs for which
-    ProtGNN, the same weights on whole graphs, predicts the same class.
+    graph and encoded without the rest of it. ``evidence_size``: mean number of edges. ``agreement``: share of the
+    graphs for which ProtGNN, the same weights on whole graphs, predicts the same class.
     """
     model.eval()
     similar, errors, sizes = [], [], []

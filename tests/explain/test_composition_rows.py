@@ -32,6 +32,14 @@ def test_themes_are_ordered_by_what_they_come_to_together():
     assert base_lines((0.0, 0.0), (*THEMED, against), "base")[0].name == "lipophilicity"
 
 
+def test_themes_that_hardly_matter_have_one_line_together():
+    rows = (*THEMED, row("ring atoms", "rings", 0.01, 0.0), row("C atoms", "elements", 0.0, 0.01))
+    lines = base_lines((1.0, 0.5), rows, "base")
+    assert [line.name for line in lines] == ["polarity", "lipophilicity", "other amounts", "base"]
+    assert lines[2].contributions == (0.01, 0.01)
+    assert sum(line.contributions[0] for line in lines) == pytest.approx(1.0)
+
+
 def test_amounts_without_a_theme_have_three_lines_and_one_for_the_others():
     rows = tuple(row(name, "", 0.5 - 0.1 * place, 0.0) for place, name in enumerate("abcde"))
     lines = base_lines((2.0, 1.0), rows, "base")
