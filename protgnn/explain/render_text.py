@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protgnn.explain.composition_rows import VISIBLE, base_lines
+from protgnn.explain.describe import class_said
 from protgnn.explain.explanation import LOOKS_ALIKE, UNFAMILIAR, ReasoningRow
 from protgnn.io.printable import printable
 
@@ -203,11 +204,12 @@ def plain_text(why: Reasoning) -> str:
 
 def headline(why: Reasoning) -> str:
     """What is predicted, of what, and whether that is so."""
-    predicted, chance = why.class_names[why.predicted], why.probabilities[why.predicted]
+    predicted, chance = class_said(why.class_names[why.predicted]), why.probabilities[why.predicted]
     text = f"{why.title}: {predicted}, probability {chance:.2f}"
     if why.truth is None:
         return text
-    return f"{text} ({'right' if why.truth == why.predicted else f'wrong, it is {why.class_names[why.truth]}'})"
+    truth = class_said(why.class_names[why.truth])
+    return f"{text} ({'right' if why.truth == why.predicted else f'wrong, it is {truth}'})"
 
 
 def warnings(why: Reasoning) -> list[str]:
@@ -232,8 +234,8 @@ def unfamiliar(why: Reasoning) -> str:
 def difference(why: Reasoning) -> str:
     """The lead, what speaks most for it and, where it matters, what speaks most against it; numbers are those of the
     column ``lead``, which is what a row adds to the one class less what it adds to the other."""
-    names = why.class_names
-    text = f"{names[why.predicted]} is ahead of {names[why.runner_up]} by {why.margin:.2f}"
+    first, second = (class_said(why.class_names[label]) for label in (why.predicted, why.runner_up))
+    text = f"{first} is ahead of {second} by {why.margin:.2f}"
     parts = [(why.gain(row), _named(why, row)) for row in why.rows if row.looks_alike]
     if why.base:
         for line in base_lines(why.base, why.composition, "the base"):
@@ -259,8 +261,8 @@ def _named(why: Reasoning, row: ReasoningRow) -> str:
 
 def _split(why: Reasoning, values: Sequence[float]) -> str:
     """How a difference comes about."""
-    names, (first, second) = why.class_names, (why.predicted, why.runner_up)
-    return f" ({names[first]} {signed(values[first])}, {names[second]} {signed(values[second])})"
+    said = [f"{class_said(why.class_names[one])} {signed(values[one])}" for one in (why.predicted, why.runner_up)]
+    return f" ({', '.join(said)})"
 
 
 def chosen_rows(why: Reasoning) -> tuple[list[ReasoningRow], list[ReasoningRow]]:

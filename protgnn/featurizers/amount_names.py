@@ -63,8 +63,8 @@ def amount_names(schema: Schema) -> list[AmountName]:
     """The names of the number of nodes, the totals of all node features, and their means."""
     if schema.featurizer != "molecule":
         names: Sequence[str] = schema.node_features
-        totals = [AmountName(f"nodes with {name}" if "=" in name else f"sum of {name}") for name in names]
-        means = [AmountName(f"share of nodes with {name}" if "=" in name else f"mean of {name}") for name in names]
+        totals = [AmountName(_nodes(name) if "=" in name else f"sum of {name}") for name in names]
+        means = [AmountName(f"share of {_nodes(name)}" if "=" in name else f"mean of {name}") for name in names]
         return [AmountName("nodes"), *totals, *means]
     totals, means = [], []
     for name in schema.node_features:
@@ -75,12 +75,20 @@ def amount_names(schema: Schema) -> list[AmountName]:
     return [AmountName("atoms", theme="size"), *totals, *means]
 
 
+def _nodes(feature: str) -> str:
+    """The nodes that have a feature, in words."""
+    kind, _, value = feature.partition("=")
+    if kind == "degree":
+        return f"nodes with {value} neighbour{'' if value == '1' else 's'}"
+    return f"nodes with {feature}"
+
+
 def _atoms(feature: str) -> str:
     """The atoms that have a feature, in words: ``degree=1`` are ``atoms with 1 neighbour``."""
     kind, _, value = feature.partition("=")
     said = {
         "element": f"{value} atoms",
-        "degree": f"atoms with {value} neighbour{'' if value == '1' else 's'}",
+        "degree": _nodes(feature).replace("nodes", "atoms"),
         "hydrogens": f"atoms with {value} H",
         "charge": f"atoms of charge {value}",
         "hybrid": f"{value.lower()} atoms",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from protgnn.data.schema import Schema
 from protgnn.explain.composition_rows import CompositionRow, base_lines
 from protgnn.featurizers.amount_names import amount_names
 from protgnn.featurizers.molecule import molecule_schema
@@ -50,3 +51,9 @@ def test_amounts_without_a_theme_have_three_lines_and_one_for_the_others():
 
 def test_every_amount_of_a_molecule_has_a_theme():
     assert all(name.theme for name in amount_names(molecule_schema()))
+
+
+def test_degrees_of_other_graphs_are_neighbours():
+    names = [name.text for name in amount_names(Schema("graph", (), ("kind=a", "degree=1", "degree=3", "weight")))]
+    assert names[1:5] == ["nodes with kind=a", "nodes with 1 neighbour", "nodes with 3 neighbours", "sum of weight"]
+    assert names[7:] == ["share of nodes with 3 neighbours", "mean of weight"]
