@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from protgnn.explain.describe import class_said
 from protgnn.explain.mcts_evidence import SEARCHED
 from protgnn.explain.render_text import OTHER_SURROUNDINGS, difference, likeness, warnings
 from protgnn.viz.dispatch import draws_sources
@@ -15,7 +16,7 @@ _MOST_CLASSES = 8
 def draw_header(figure: FigureCanvas) -> None:
     """What is predicted, of what, whether that is so, and what a reader must know before trusting it."""
     why, theme = figure.why, figure.theme
-    predicted = shortened(why.class_names[why.predicted], 520, 22)
+    predicted = shortened(class_said(why.class_names[why.predicted]), 520, 22)
     figure.parts.append(class_shape(why.predicted, MARGIN + 9, 35, 17, theme))
     figure.text(MARGIN + 28, 43, predicted, size=22, bold=True)
     said = f"predicted with probability {why.probabilities[why.predicted]:.2f}"
@@ -29,7 +30,9 @@ def draw_header(figure: FigureCanvas) -> None:
                 figure.y += 17
     if why.truth is not None:
         right = why.truth == why.predicted
-        verdict = "right: it is labelled so" if right else f"wrong: it is labelled {why.class_names[why.truth]}"
+        verdict = (
+            "right: it is labelled so" if right else f"wrong: it is labelled {class_said(why.class_names[why.truth])}"
+        )
         figure.text(MARGIN, figure.y, verdict, size=13, bold=not right)
         figure.y += 18
     for warning in warnings(why):

@@ -37,7 +37,7 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
     """One class: the rows that matter most to it, the rest in one line, and the total, which is its logit."""
     why, theme = figure.why, figure.theme
     shown, rest = telling_rows(why, label, figure.rows)
-    name = why.class_names[label]
+    name = class_said(why.class_names[label])
     figure.y += 14
     figure.parts.append(f'<g class="class" data-class="{label}">')
     figure.parts.append(f'<path d="M{MARGIN} {figure.y:.1f}h{INNER}" stroke="{theme.line}"/>')
@@ -226,5 +226,5 @@ def _said_below(why: Reasoning, row: ReasoningRow, label: int, what: str) -> lis
     if percentile is not None:
         lines.append(f"above {percentile} in 100 training {what}s")
     if label in (why.predicted, why.runner_up) and abs(abs(why.gain(row)) - abs(row.contribution(label))) >= VISIBLE:
-        lines.append(f"to the lead over {why.class_names[why.runner_up]}: {signed(why.gain(row))}")
+        lines.append(f"to the lead over {class_said(why.class_names[why.runner_up])}: {signed(why.gain(row))}")
     return lines
