@@ -1,7 +1,8 @@
 """Table 1 of the paper: accuracy of GCN, GIN and GAT, plain, as ProtGNN and as ProtGNN+, on five datasets.
 
 ``python -m benchmarks.table1`` trains what is not in ``results/table1.json``, one process per core, and prints the
-table with the paper's figure beside ours; ``--show`` prints it from what is stored, without training. Every (data,
+table with the paper's figure beside ours; ``--show`` prints it from what is stored, and ``--page`` writes it to
+``docs/table1.md``, without training. Every (data,
 encoder, model, split) is one run on the random 80/10/10 split of that number, stored as soon as it is done with its
 recipe, seed, version, date and time: an interrupted benchmark goes on where it stopped, and a run whose recipe is no
 longer today's is trained again. Words of sentences are contextual unless ``--words static``. ``graph-sst2:standard`` is
@@ -191,8 +192,16 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--name", default="table1", help="results file")
     parser.add_argument("--show", action="store_true", help="print what is stored, and train nothing")
+    parser.add_argument(
+        "--page", action="store_true", help="write docs/table1.md from what is stored, and train nothing"
+    )
     chosen = parser.parse_args()
     tasks, done = tasks_of(chosen), stored(RESULTS / f"{chosen.name}.json")
+    if chosen.page:
+        from benchmarks.table1_page import write_page
+
+        write_page(tasks)
+        return
     left = [] if chosen.show else [task for task in tasks if key_of(task) not in done]
     for data, words in sorted({(task[0].removesuffix(STANDARD), task[4].get("words") or "") for task in left}):
         if words:

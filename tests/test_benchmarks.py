@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from benchmarks import table1
+from benchmarks import table1, table1_page
 from benchmarks.accuracy import Task, key_of, recipe_of, summary, tasks_of
 from benchmarks.outcome import RESULTS, table
 from benchmarks.runs import MODELS, Figures, Split, complete, digest_of, stored
@@ -121,6 +121,17 @@ def test_table_1_says_how_far_ours_is_from_the_papers_in_standard_errors() -> No
     assert told[0].startswith("2 of 2 cells are at or above the paper's figure")
     assert told[1] == "prototypes is at most 0.5 points below plain in 1 of 1 pairs"
     assert told[-1] == "8 runs took 4.0 hours of one core; 1 are not done"
+
+
+def test_the_page_of_table_1_has_a_cell_for_every_run_and_a_dash_for_what_is_not_done():
+    settings: dict[str, str] = {}
+    tasks = [("mutag", "gcn", model, seed, settings) for model in ("plain", "prototypes") for seed in range(3)]
+    run = {"n": 20, "seconds": 60.0, "prototype_error": 2e-7}
+    done = {table1.key_of(task): {**run, "accuracy": 0.9} for task in tasks if task[2] == "plain"}
+    text = "\n\n".join(table1_page.page(tasks, done))
+    assert "| GCN | 90.0 ±" in text and "[3] · 73.3, " in text and "| – | – |" in text
+    assert "`prototype_error` is 2e-07, `sum_error` not known yet" in text
+    assert "1 of 1 cells are at or above the paper's figure" in text and "3 are not done" in text
 
 
 def test_table_1_has_45_cells_and_keeps_words_and_splits_apart() -> None:
