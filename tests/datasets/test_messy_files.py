@@ -51,7 +51,7 @@ READ = {
         (1, 0, 0, 1, 1, 0, 1),
         RANGES,
         (*MOLECULES[:6], MOLECULES[7]),
-        "in several ranges, such as '>5' (lines 8)",
+        "in several ranges, such as '>5' (line 8)",
         **CUT,
     ),
     "25-other-column-names.csv": read(
