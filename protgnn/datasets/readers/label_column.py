@@ -179,7 +179,8 @@ def _cut(column: LabelColumn, ranges: Ranges, told: Sequence[int], path: Path, l
     if open_ended:
         column.left_out.update(open_ended)
         column.notes.append(
-            f"Left out {len(open_ended)} row{'' if len(open_ended) == 1 else 's'} of {path.name} whose value may be in several ranges, such as "
+            f"Left out {len(open_ended)} row{'' if len(open_ended) == 1 else 's'} of {path.name} whose value may be in "
+            f"several ranges, such as "
             f"{column.texts[open_ended[0]].strip()!r} ({lines_named([lines[place] for place in open_ended])})"
         )
     empty = [name for name in ranges.names if not counts[name]]
