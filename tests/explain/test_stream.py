@@ -18,6 +18,7 @@ from protgnn.explain.explanation import RunContext, explain
 from protgnn.explain.stream import TableStream
 from protgnn.featurizers.molecule import from_smiles
 from protgnn.io import text_stream
+from protgnn.io.row_formats import RowFormat
 from protgnn.training.run import load_model
 
 SMILES = [
@@ -284,3 +285,15 @@ def test_the_command_takes_workers_and_prints_what_it_would_write(protgnn_comman
 def test_a_column_that_is_kept_twice_is_refused(opened, table):
     with pytest.raises(ProtGNNError, match="names the column 'id' twice"):
         stream(opened, table, keep=("id", "id"))
+
+
+@pytest.mark.parametrize("name", ["out.xlsx", "out.pdf", "out.json.gz"])
+def test_a_name_that_asks_for_another_format_is_refused(name):
+    with pytest.raises(ProtGNNError, match=r"ends in \.csv"):
+        RowFormat.of(Path(name))
+
+
+@pytest.mark.parametrize("name", ["out", "out.csv", "out.csv.gz", "out.jsonl", "out.jsonl.gz"])
+def test_names_of_formats_that_are_written_are_taken(name):
+    found = RowFormat.of(Path(name))
+    assert found.packed == name.endswith(".gz") and (found.name == "jsonl") == (".jsonl" in name)
