@@ -63,8 +63,8 @@ def set_aside(
     drawn = hold_out(np.arange(len(classes)), classes, fraction * len(classes), seed)
     kept, held = keep_together(drawn, groups)
     if groups is not None and (not len(held) or len(np.unique(classes[kept])) < len(np.unique(classes))):
-        first = np.unique(groups, return_index=True)[1]  # as in random_split
-        drawn = hold_out(np.sort(first), classes[np.sort(first)], fraction * len(first), seed)
+        first = np.sort(np.unique(groups, return_index=True)[1])  # as in random_split
+        drawn = hold_out(first, classes[first], fraction * len(first), seed)
         kept, held = (np.flatnonzero(np.isin(groups, groups[part])) for part in drawn)
     return kept, held
 

@@ -92,7 +92,8 @@ def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str)
     """A line for what the amounts of each theme add, the largest difference first, one for themes that hardly matter
     beside that, and one called ``rest`` for what is left: what a graph has in any case. Amounts without themes have a
     line each for the first three, and one for all others."""
-    themes = {row.theme: [other for other in rows if other.theme == row.theme] for row in rows if row.theme}
+    named = dict.fromkeys(row.theme for row in rows if row.theme)
+    themes = {theme: [row for row in rows if row.theme == theme] for theme in named}
     by_theme = sorted(themes.items(), key=lambda pair: -abs(_gain(pair[1])))
     told = [pair for pair in by_theme if abs(_gain(pair[1])) >= _MINOR * abs(_gain(by_theme[0][1]))]
     lines = [_joined(theme, some, some[0].text) for theme, some in told]

@@ -15,7 +15,7 @@ from protgnn.io.text import read_text
 MOLBLOCK = "molblock"
 """The column of an SDF that holds the structures, each as its lines."""
 
-NAME = "title"
+TITLE = "title"
 _PROPERTY = re.compile(r"^>.*?<([^<>]*)>")
 _END = "$$$$"
 _LOOKED_AT = 1000  # lines of a long file that tell its columns
@@ -33,8 +33,8 @@ def read_sdf(path: Path) -> Table:
         raise DataError(f"{path} holds no structure: expected the records of an SDF, each with a line `M  END`")
     columns = dict.fromkeys(name for _, _, values in records for name in values)
     check_limit("name_chars", max(map(len, columns), default=0), f"{path}: a property")
-    titled = NAME not in columns and any(block.split("\n", 1)[0].strip() for _, block, _ in records)
-    header = [MOLBLOCK, *([NAME] if titled else []), *columns]
+    titled = TITLE not in columns and any(block.split("\n", 1)[0].strip() for _, block, _ in records)
+    header = [MOLBLOCK, *([TITLE] if titled else []), *columns]
 
     def rows() -> Iterator[tuple[int, list[str]]]:
         for line, block, values in records:
@@ -95,7 +95,7 @@ def smiles_table(path: Path, lines: Iterable[str], notes: list[str], looked_at: 
         header = [rows[0][1][0].lstrip("#"), *rows[0][1][1:]]
         rows = rows[1:]
     width = max((len(cells) for _, cells in rows), default=1)
-    usual = ["smiles", NAME, *(f"column {number}" for number in range(3, width + 1))]
+    usual = ["smiles", TITLE, *(f"column {number}" for number in range(3, width + 1))]
     header += usual[len(header) : width]
     if not rows:
         raise DataError(f"{path} has a header but no SMILES: write one per line")

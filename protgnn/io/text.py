@@ -35,7 +35,7 @@ def nothing_there(path: str | Path) -> str:
     path = Path(path)
     try:
         beside = sorted(other.name for other in path.parent.iterdir())
-    except OSError:
+    except (OSError, ValueError):  # a path with a zero in it is none
         beside = []
     near = difflib.get_close_matches(path.name, beside, n=1)
     hint = f"; did you mean {path.parent / near[0]}?" if near else ""
