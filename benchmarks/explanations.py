@@ -30,7 +30,7 @@ from benchmarks.league.edge_removal import drops, fidelity_plus, packed
 from benchmarks.league.scoring import Explained, concatenate, truth_figures
 from benchmarks.league.sets import SETS, LeagueSplit, as_graphs, league_split, to_explain
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.recipe_digest import METHOD
+from benchmarks.recipe_digest import METHODS
 from benchmarks.runs import Figures, digest_of, stored, trained
 from protgnn.data.graph_set import GraphSet
 
@@ -76,7 +76,7 @@ def _digest(encoder: str, model: str, nodes: bool) -> str:
 
         return f"settings:{hashlib.sha256(repr(settings_of(model, nodes)).encode()).hexdigest()[:8]}"  # type: ignore[arg-type]
     settings = {"evidence": "sampled"} if model == "sampled" else {}
-    method = f"-{METHOD}" if model == "plus" and not nodes else ""
+    method = f"-{METHODS[model]}" if model == "plus" else ""
     return f"recipe:{digest_of(encoder, 'plus' if model == 'sampled' else model, settings)}{method}"
 
 

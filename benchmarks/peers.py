@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks import table1
 from benchmarks.outcome import RESULTS
 from benchmarks.peer_models import SETTINGS, MoleculeParts, chemprop_version, probabilities
-from benchmarks.recipe_digest import METHOD
+from benchmarks.recipe_digest import METHODS
 from benchmarks.runs import MODELS, Figures, complete, digest_of, stored
 
 SPLITS = {
@@ -51,7 +51,7 @@ def settings_of(model: str) -> str:
     if model in SETTINGS:
         return SETTINGS[model]
     encoder, _, head = model.partition(":")
-    return f"recipe:{digest_of(encoder, head, {})}-{METHOD}"
+    return f"recipe:{digest_of(encoder, head, {})}-{METHODS[head]}"
 
 
 def run(task: PeerTask, chemprop: str | None) -> tuple[str, Figures]:

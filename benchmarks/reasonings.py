@@ -30,7 +30,7 @@ from typing import Any
 
 from benchmarks.markdown import DOCS, save_page
 from benchmarks.outcome import RESULTS, machine, write
-from benchmarks.recipe_digest import METHOD
+from benchmarks.recipe_digest import METHODS
 from benchmarks.runs import digest_of
 from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.load import load_graphs
@@ -154,7 +154,7 @@ def main() -> None:
     stored: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"recipe": None, "reasonings": {}}
     told: dict[str, dict[str, Any]] = stored["reasonings"]
     if not options.page:
-        recipe = f"{digest_of('gin', 'plus', {})}-{METHOD}"
+        recipe = f"{digest_of('gin', 'plus', {})}-{METHODS['plus']}"
         told = told if stored["recipe"] == recipe else {}
         for data in options.data:
             told = {name: one for name, one in told.items() if one["data"] != data}

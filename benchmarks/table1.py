@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from benchmarks.outcome import RESULTS, machine, table, write
-from benchmarks.recipe_digest import METHOD
+from benchmarks.recipe_digest import METHODS
 from benchmarks.runs import MODELS, Figures, Split, name_of, stored, trained
 from protgnn.training.settings import parse_settings
 
@@ -97,7 +97,8 @@ def key_of(task: Split) -> str:
     data, encoder, model, seed, settings = task
     words = {"words": settings["words"]} if "words" in settings else {}
     plain = {key: value for key, value in settings.items() if key != "words"}
-    method = [] if PLANS[data].words or data == "ba-shapes" else [f"method:{METHOD}"]  # these have no composition
+    neither = PLANS[data].words or (data == "ba-shapes" and model != "plus")  # mined, nor with a composition
+    method = [] if neither else [f"method:{METHODS[model]}"]
     return " ".join([name_of((data, encoder, model, seed, plain)), *words.values(), *method])
 
 

@@ -1,11 +1,13 @@
 """Candidate parts: connected, whole, of every size up to a budget of edges; each different part is stored once.
 
 Graphs with units (molecules) have few whole parts, and all of them are candidates, the smallest first. Other graphs
-have too many; theirs are grown from every node in the order of a score.
+have too many; theirs are grown from every node in the order of a score. Around a target node every part holds the
+target.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +15,7 @@ import torch
 
 from protgnn.data.batch import Batch, offsets
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.looks import Cut, EdgesBySource, LookCounts, part_keys, row_hashes, wl_labels
+from protgnn.data.looks import Cut, EdgesBySource, LookCounts, mixed, part_keys, row_hashes, wl_labels
 from protgnn.data.units import Units, cuts_none, members
 
 CLOSING = 1.0
@@ -102,11 +104,14 @@ def _unions(units: Units, budget: int, most: int) -> list[int]:
     return list(seen)
 
 
-def grown_parts(units: Units, score: np.ndarray, budget: int, most: int) -> list[int]:
-    """Nested parts of all sizes, grown from every node by node scores ``[n]``, the best seeds first, about ``most``."""
+def grown_parts(
+    units: Units, score: np.ndarray, budget: int, most: int, seeds: Sequence[int] | None = None
+) -> list[int]:
+    """Nested parts of all sizes, grown by node scores ``[n]`` from the nodes ``seeds``, or from every node, the best
+    first, about ``most``."""
     standard = (score - score.mean()) / (score.std() + 1e-9)
     seen: dict[int, None] = {}
-    for seed in np.argsort(-standard, kind="stable"):
+    for seed in np.argsort(-standard, kind="stable") if seeds is None else seeds:
         part = units.closure(1 << int(seed))
         while units.edge_count(part) <= budget:
             seen[part] = None
@@ -141,7 +146,7 @@ def part_set(batch: Batch, masks: list[list[int]], kinds: NodeKinds, rounds: int
     cut = by_source.cut(len(flat), owner, node)
     x, attr = batch.x.numpy(), None if batch.edge_attr is None else batch.edge_attr.numpy()
     features = row_hashes(x), np.zeros(batch.edge_index.shape[1], np.uint64) if attr is None else row_hashes(attr)
-    keys = part_keys(cut, wl_labels(cut, *features, rounds)[-1])
+    keys = part_keys(cut, wl_labels(cut, _marked(features[0], batch), features[1], rounds)[-1])
     _, first, distinct = np.unique(keys, return_index=True, return_inverse=True)
     edges = np.bincount(cut.owner[cut.source], minlength=len(flat)) // 2
     chosen = np.isin(owner, first)
@@ -149,11 +154,22 @@ def part_set(batch: Batch, masks: list[list[int]], kinds: NodeKinds, rounds: int
     number[first] = np.arange(len(first))
     order = np.argsort(number[owner[chosen]], kind="stable")
     small = by_source.cut(len(first), number[owner[chosen]][order], node[chosen][order])
-    labels = wl_labels(small, kinds.node, kinds.edge)
-    look_key = part_keys(small, wl_labels(small, kinds.node, kinds.edge, rounds)[-1])
+    seen = _marked(kinds.node, batch)
+    labels = wl_labels(small, seen, kinds.edge)
+    look_key = part_keys(small, wl_labels(small, seen, kinds.edge, rounds)[-1])
     ptr = np.concatenate([[0], np.cumsum(counts)])
     looks = LookCounts.of(small, labels)
     return PartSet(flat, graph, ptr, nodes, edges, distinct, first, _as_graphs(batch, small), looks, look_key)
+
+
+def _marked(node: np.ndarray, batch: Batch) -> np.ndarray:
+    """Hashes of nodes ``[N]``, in which the target of a graph is a kind of its own."""
+    if batch.targets is None:
+        return node
+    found = node.copy()
+    targets = batch.targets.reshape(-1).numpy()
+    found[targets] = mixed(found[targets])
+    return found
 
 
 def _as_graphs(batch: Batch, cut: Cut) -> GraphSet:
@@ -164,10 +180,15 @@ def _as_graphs(batch: Batch, cut: Cut) -> GraphSet:
     owner = cut.owner[cut.target[order]]
     ends = np.stack([cut.source[order], cut.target[order]]) - start[owner]
     edge = torch.from_numpy(cut.edge[order])
+    targets = None
+    if batch.targets is not None:  # every part holds the target of its graph
+        place = np.flatnonzero(np.isin(cut.node, batch.targets.reshape(-1).numpy()))
+        targets = torch.from_numpy(place - start[cut.owner[place]])[:, None]
     return GraphSet(
         x=batch.x[torch.from_numpy(cut.node)],
         edge_index=torch.from_numpy(ends),
         node_ptr=offsets(torch.from_numpy(sizes)),
         edge_ptr=offsets(torch.from_numpy(np.bincount(owner, minlength=cut.parts))),
         edge_attr=None if batch.edge_attr is None else batch.edge_attr[edge],
+        targets=targets,
     )

@@ -44,8 +44,12 @@ class Schema:
     @property
     def kinds(self) -> list[int]:
         """The columns that say what a node is: all but those of its degree, unless there are no others."""
-        others = [number for number, name in enumerate(self.node_features) if name not in DEGREES]
-        return others or list(range(len(self.node_features)))
+        return self.seen_in_parts or list(range(len(self.node_features)))
+
+    @property
+    def seen_in_parts(self) -> list[int]:
+        """The columns that say what a node is where a part is cut out: never its degree in the whole graph."""
+        return [number for number, name in enumerate(self.node_features) if name not in DEGREES]
 
     def to_json(self) -> dict[str, Any]:
         """Ready for JSON; what is not standardised does not say so, as in the first runs that were stored."""

@@ -7,6 +7,7 @@ prototypes that they have: encoder and last layer learn on while each prototype 
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,8 @@ from protgnn.training.mined_algorithm import (
     drop_idle,
     embed_prototypes,
     fit_head,
+    mined_among,
+    numbered,
     place_prototypes,
 )
 from protgnn.training.mining import mine
@@ -102,39 +105,38 @@ def _mined_again(
 ) -> Retrained:
     """Mine once more; the prototypes ``kept`` come first."""
     model, state = session.model, session.state
-    parts = model.candidates(session.train.ego_graphs().batch())
-    mined = _mine(session, train, parts, kept, forbidden)
-    sources = [*kept, *mined]
+    index = mined_among(session.train, session.recipe.seed)
+    some = session.train[index]
+    assert some.y is not None
+    parts = model.candidates(some.ego_graphs().batch())
+    allowed = without_looks(model, parts, some, forbidden)
+    found = mine(model, allowed, some.y, session.recipe.mined_prototypes, session.criterion.class_weight)
+    sources = [*kept, *_beside(train, kept, numbered(found.as_sources(), index), forbidden, session.recipe)]
     state.sources = [source.model_dump() for source in sources]
     place_prototypes(model, session.train, state.sources)
-    fit_head(session, parts)
+    fit_head(session, parts, some.y)
     embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
     left = drop_idle(model, session.train, state.sources, len(kept))
     return Retrained([StoredSource(**source) for source in left], list(range(len(kept))), state.rows)
 
 
-def _mine(
-    session: Session[ProtGNNMined],
+def _beside(
     train: Instances,
-    parts: PartSet,
     kept: list[StoredSource],
+    mined: list[dict[str, Any]],
     forbidden: set[LookKey],
+    recipe: Recipe,
 ) -> list[StoredSource]:
-    """Prototypes that training chooses, other than those that are kept."""
-    y = session.train.y
-    assert y is not None
+    """Of the sources that mining chooses those that are allowed beside the ones that are kept."""
     taken = {(source.label, training_look(train, source.graph, source.nodes)) for source in kept}
-    per_class = session.recipe.mined_prototypes
-    allowed = without_looks(session.model, parts, train, forbidden)
-    found = mine(session.model, allowed, y, per_class, session.criterion.class_weight)
-    room = {label: per_class - sum(one.label == label for one in kept) for label in set(y.tolist())}
+    had = Counter(source.label for source in kept)
     chosen = []
-    for source, counts in zip(found.sources, found.counts.tolist(), strict=True):
+    for source in mined:
         look, label = training_look(train, source["graph"], source["nodes"]), source["label"]
-        if look in forbidden or (label, look) in taken or room.get(label, 0) < 1:
+        if look in forbidden or (label, look) in taken or had[label] >= recipe.mined_prototypes:
             continue
-        room[label] -= 1
-        chosen.append(StoredSource(graph=source["graph"], nodes=list(source["nodes"]), label=label, counts=counts))
+        had[label] += 1
+        chosen.append(StoredSource(**source))
     return chosen
 
 

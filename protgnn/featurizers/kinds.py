@@ -12,15 +12,17 @@ def kinds_of(graph: GraphSet) -> Kinds:
     """The kinds of one graph, a set of one.
 
     Atoms are element, charge and aromaticity, bonds their type; words are their lower-cased form; nodes of other graphs
-    are the features that say what they are (all but their degree, unless there are no others).
+    are the features that say what they are (all but their degree). A target node is a kind of its own.
     """
     schema = graph.schema
     words = graph.names[0].split(" ") if schema.kind == "sentence" and graph.names is not None else []
     if len(words) == len(graph.x):  # a word may hold other kinds of spaces
         nodes: list[Hashable] = [word.lower() for word in words]
     else:
-        columns = drawn_columns(schema.node_features) if schema.featurizer == "molecule" else schema.kinds
+        columns = drawn_columns(schema.node_features) if schema.featurizer == "molecule" else schema.seen_in_parts
         nodes = [tuple(row) for row in graph.x[:, columns].tolist()]
+    for target in [] if graph.targets is None else graph.targets.reshape(-1).tolist():
+        nodes[target] = ("target", nodes[target])
     edges: list[list[tuple[int, Hashable]]] = [[] for _ in nodes]
     bonds = [number for number, name in enumerate(schema.edge_features) if name.startswith("bond=")]
     attr = None if graph.edge_attr is None else graph.edge_attr[:, bonds] if bonds else graph.edge_attr

@@ -49,7 +49,7 @@ class PartRule:
         bonds = tuple(number for number, name in enumerate(edges) if name.startswith("bond="))
         bonds = bonds or tuple(range(len(edges)))
         own = schema.featurizer == "molecule"
-        visible = tuple(drawn_columns(names)) if own else tuple(schema.kinds)
+        visible = tuple(drawn_columns(names)) if own else tuple(schema.seen_in_parts)
         if schema.kind != "molecule":
             return cls(visible, bonds)
         prefixed = [number for number in visible if not own or names[number].startswith("element=")]

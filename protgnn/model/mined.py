@@ -20,7 +20,7 @@ what depends on the size of a graph is not pretended to be in a part.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.parts import PartSet, all_parts, grown_parts, part_set
-from protgnn.data.units import members
+from protgnn.data.units import Units, members
 from protgnn.featurizers.part_rule import PartRule
 from protgnn.io.limits import check_limit
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
@@ -175,26 +175,45 @@ class ProtGNNMined(ProtGNN):
         """The candidate parts of a batch; those of the last batches are remembered."""
         batch = batch.to("cpu")
         check_limit("mined_nodes", int(batch.node_counts.max()), "a graph")  # masks of parts are as long as a graph
-        key = (batch.num_graphs, *(_digest(tensor) for tensor in (batch.x, batch.edge_index, batch.batch)))
+        given = [batch.x, batch.edge_index, batch.batch, *([] if batch.targets is None else [batch.targets])]
+        key = (batch.num_graphs, *map(_digest, given))
         known = self._found.get(key)
         if known is not None:
             return known
         units = self.rule.units(batch)
-        if self.rule.has_units:
+        if batch.targets is not None:
+            masks = self._parts_around_targets(batch, units)
+        elif self.rule.has_units:
             masks = [all_parts(own, self.budget, MOST_PARTS) for own in units]
         else:
-            scores = np.split(self.node_attributions(batch), np.cumsum(batch.node_counts.numpy())[:-1])
             masks = [
                 list(
                     dict.fromkeys(
                         [*self.rule.cycles(own, self.budget), *grown_parts(own, score, self.budget, MOST_GROWN)]
                     )
                 )
-                for own, score in zip(units, scores, strict=True)
+                for own, score in zip(units, self._scores(batch), strict=True)
             ]
         found = part_set(batch, masks, self.rule.kinds(batch), self.layers)
         self._found.put(key, found)
         return found
+
+    def _parts_around_targets(self, batch: Batch, units: list[Units]) -> list[list[int]]:
+        """Parts that hold the target of their graph: cycles through it, and what grows from it, both by where the
+        guide points and by what closes cycles alone."""
+        assert batch.targets is not None
+        starts = batch.node_counts.cumsum(0) - batch.node_counts
+        targets = (batch.targets.squeeze(1) - starts).tolist()
+        masks = []
+        for own, target, score in zip(units, targets, self._scores(batch), strict=True):
+            through = [mask for mask in self.rule.cycles(own, self.budget) if mask >> target & 1]
+            grown = [grown_parts(own, by, self.budget, MOST_GROWN, [target]) for by in (score, np.zeros_like(score))]
+            masks.append(list(dict.fromkeys([*through, *grown[0], *grown[1]])))
+        return masks
+
+    def _scores(self, batch: Batch) -> list[np.ndarray]:
+        """The attributions of the nodes of each graph."""
+        return np.split(self.node_attributions(batch), np.cumsum(batch.node_counts.numpy())[:-1])
 
     def node_attributions(self, batch: Batch) -> np.ndarray:
         """How much each node adds to what the guide says, ``[N]``: integrated gradients from features of zero."""
@@ -206,7 +225,7 @@ class ProtGNNMined(ProtGNN):
         with torch.enable_grad():
             for step in range(STEPS):
                 x = (batch.x * ((step + 0.5) / STEPS)).requires_grad_()
-                moved = Batch(x, batch.edge_index, batch.batch, batch.num_graphs, batch.edge_attr)
+                moved = replace(batch, x=x)
                 moved.__dict__["adjacency"] = batch.adjacency
                 total += torch.autograd.grad(self.guide(moved).gather(1, said).sum(), x)[0]
         score: np.ndarray = (total / STEPS * batch.x).sum(1).cpu().numpy()

@@ -17,6 +17,7 @@ from protgnn.data.network.instances import Instances
 from protgnn.data.parts import PartSet
 from protgnn.io.seeding import generator_for
 from protgnn.model.mined import ProtGNNMined
+from protgnn.training.evaluate import similarities
 from protgnn.training.mining import fit_weights, mine
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.resolve import learning_epochs, settled
@@ -26,6 +27,9 @@ from protgnn.training.steps import WholeGraphLoss, train_epoch
 SETTLING, SETTLED_AT_ONCE = 30, 500
 FIRST_WEIGHT, HEAD_STEPS = 0.1, 300
 """Where the weights of new prototypes begin, and the steps of L-BFGS that they get."""
+MOST_MINED = 4000
+"""Training graphs that prototypes are mined among, and their weights fitted to, at most: all their parts are in memory
+at once."""
 IDLE = 0.05
 """A prototype that never adds so much to the logit of its class is idle."""
 
@@ -34,15 +38,28 @@ def train_mined(session: Session[ProtGNNMined]) -> None:
     """All that is left to do."""
     learn_guide(session)
     model, state = session.model, session.state
-    parts = model.candidates(session.train.ego_graphs().batch())
+    index = mined_among(session.train, session.recipe.seed)
+    some = session.train[index]
+    assert some.y is not None
+    parts = model.candidates(some.ego_graphs().batch())
     settle_norms(session, parts)
-    assert session.train.y is not None
     most, class_weight = session.recipe.mined_prototypes, session.criterion.class_weight
-    state.sources = mine(model, parts, session.train.y, most, class_weight).as_sources()
+    state.sources = numbered(mine(model, parts, some.y, most, class_weight).as_sources(), index)
     place_prototypes(model, session.train, state.sources)
-    fit_head(session, parts)
+    fit_head(session, parts, some.y)
     # On the CPU, where the model is used: another device may round otherwise.
     embed_prototypes(model.cpu(), cut_subgraphs(session.train, state.sources).batch())
+
+
+def mined_among(train: Instances, seed: int) -> Tensor:
+    """The numbers of the training graphs that prototypes are mined among, ascending: all, or of many a random part."""
+    order = torch.randperm(len(train), generator=generator_for(seed, "mined among"))
+    return order[:MOST_MINED].sort().values
+
+
+def numbered(sources: list[dict[str, Any]], index: Tensor) -> list[dict[str, Any]]:
+    """Sources in some of the training graphs, which are numbered by ``index [S]``, as sources in all of them."""
+    return [{**source, "graph": int(index[source["graph"]])} for source in sources]
 
 
 def learn_guide(session: Session[ProtGNNMined]) -> None:
@@ -65,8 +82,7 @@ def drop_idle(
 ) -> list[dict[str, Any]]:
     """Drop prototypes, but for the first ``kept``, that add less than ``IDLE`` to the logit of their class in every
     training graph; the sources of the others."""
-    head, parts = model.eval().head, model.candidates(train.ego_graphs().batch())
-    value = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
+    head, value = model.head, similarities(model, train)
     works = (value * head.last.weight.gather(0, head.classes[None]).squeeze(0)).amax(0) >= IDLE
     works[:kept] = True
     if bool(works.all()) or not bool(works.any()):
@@ -94,10 +110,9 @@ class GuideLoss(WholeGraphLoss):
 
 
 @torch.no_grad()
-def fit_head(session: Session[ProtGNNMined], parts: PartSet) -> None:
-    """First weights and bases for prototypes that were just placed."""
-    model, y = session.model, session.train.y
-    assert y is not None
+def fit_head(session: Session[ProtGNNMined], parts: PartSet, y: Tensor) -> None:
+    """Weights and bases for prototypes that were just placed, given the parts of graphs of the classes ``y [G]``."""
+    model = session.model
     head = model.head
     values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
     start = torch.full((values.shape[1],), FIRST_WEIGHT), torch.zeros(len(head.base))

@@ -108,8 +108,8 @@ class Recipe(BaseModel):
     evidence: Literal["sampled", "mined"] | Auto = knob(
         "auto",
         "sampled: learned prototypes are projected, and a sampler finds evidence (the paper); mined: prototypes are "
-        "parts that recur and tell classes apart, and evidence is whole, small and looks like them (graphs only); "
-        "auto: mined for graphs, sampled for sentences and for nodes and links of a network",
+        "parts that recur and tell classes apart, and evidence is whole, small and looks like them (not for links); "
+        "auto: mined for graphs and for nodes of few kinds, sampled for sentences, links and other nodes",
         paper="sampled",
     )
     mined_prototypes: int = knob(20, "mined prototypes of a class at most", ge=1, le=100)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from torch import nn
 
+from protgnn.data.looks import row_hashes
 from protgnn.data.network.instances import Instances, NetworkInstances, Reach
 from protgnn.data.schema import Schema
 from protgnn.datasets.policy import default_encoder
@@ -22,6 +24,9 @@ FANOUT = 5
 
 NODES_PER_STEP = 64
 """Nodes or pairs per step where each brings its own sample of a network."""
+
+FEW_KINDS = 32
+"""Kinds of nodes, and of edges, of which parts that look the same can recur."""
 
 OWN_ENCODERS = ("gcn", "gin", "gat")
 
@@ -164,11 +169,21 @@ def _composition(recipe: Recipe, train: Instances) -> bool:
 
 
 def _evidence(recipe: Recipe, train: Instances) -> str:
-    """What kind of evidence: auto is mined for graphs, sampled for what has targets in a network and for sentences,
-    whose words mean alike without looking alike."""
+    """What kind of evidence: auto is mined for graphs and for nodes of a network of few kinds; sampled for links, for
+    nodes of many kinds, of which no part recurs, and for sentences, whose words mean alike without looking alike."""
     if recipe.evidence != "auto":
         return recipe.evidence
-    return "sampled" if train.num_targets or train.schema.kind == "sentence" else "mined"
+    if train.schema.kind == "sentence" or train.num_targets > 1:
+        return "sampled"
+    return "mined" if not train.num_targets or _has_few_kinds(train) else "sampled"
+
+
+def _has_few_kinds(train: Instances) -> bool:
+    """Whether the nodes of a network, and its edges, are of few kinds, so that parts can look the same."""
+    whole = train.network if isinstance(train, NetworkInstances) else train.ego_graphs()
+    seen = whole.x[:, train.schema.seen_in_parts].numpy()
+    edges = None if whole.edge_attr is None else whole.edge_attr.numpy()
+    return all(len(np.unique(row_hashes(table))) <= FEW_KINDS for table in (seen, edges) if table is not None)
 
 
 def _readout(recipe: Recipe, instances: Instances) -> str:
@@ -191,8 +206,8 @@ def _sampling(recipe: Recipe, train: Instances) -> dict[str, int]:
             "fanout": 0 if recipe.fanout == "auto" else recipe.fanout,
             "batch_size": graphs_per_step(recipe, len(train)),
         }
-    if recipe.plus and recipe.evidence == "mined":
-        raise ProtGNNError("evidence=mined is for graphs: nodes and links of a network have evidence=sampled")
+    if recipe.plus and recipe.evidence == "mined" and train.num_targets > 1:
+        raise ProtGNNError("evidence=mined is for graphs and nodes: links have evidence=sampled")
     if recipe.plus and train.network.directed:
         raise ProtGNNError("ProtGNN+ is for networks without direction: use plus=False, or read it undirected")
     few = train.network.num_edges <= FEW_EDGES
