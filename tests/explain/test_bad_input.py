@@ -84,7 +84,7 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
 def test_the_estimator_explains_and_saves(molecules, tmp_path):
     model = protgnn.ProtGNNClassifier(settings=FEW).fit(molecules.train, validation=molecules.valid)
     why = model.explain(molecules.test[0])
-    assert why.familiar is not None and why.context.descriptions[0] in str(why) and not why.notes
+    assert why.familiar is not None and why.describe(why.decisive()[0]) in str(why) and not why.notes
     model.save(tmp_path / "run")
     for one in (model, protgnn.ProtGNNClassifier.from_run(tmp_path / "run")):
         usual, strange = one.explain(["CCO", "CC[Xe]"])

@@ -33,7 +33,9 @@ def reasons(request) -> list[Reasoning]:
 
 def leads(text: str) -> list[float]:
     """The numbers of the last column, the total at the end."""
-    lines = [line for line in text.splitlines() if re.search(r"(\d\.\d\d)$", line)]
+    lines = text.splitlines()
+    below = lines[next(place for place, line in enumerate(lines) if line.rstrip().endswith("lead")) :]
+    lines = [line for line in below if re.search(r"(\d\.\d\d)$", line)]
     total = next(place for place, line in enumerate(lines) if "sum (logit)" in line)
     return [float(line.split()[-1]) for line in lines[: total + 1]]
 

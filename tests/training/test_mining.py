@@ -158,13 +158,9 @@ def test_weights_are_those_of_a_bounded_logistic_regression():
     assert loss(np.concatenate([weight.numpy(), base.numpy()])) == pytest.approx(best, abs=1e-4)
 
 
-def test_networks_are_refused():
-    import protgnn
-
-    data = protgnn.load("ba-shapes")
-    from protgnn.errors import ProtGNNError
-
-    with pytest.raises(ProtGNNError, match="evidence=mined is for graphs"):
+def test_links_are_refused():
+    data = protgnn.load("ba-shapes", task="links")
+    with pytest.raises(ProtGNNError, match="links have evidence=sampled"):
         train(SplitData(data.train, data.valid), make_recipe(**QUICK))
 
 
