@@ -8,8 +8,10 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
+import protgnn
 from protgnn.datasets.builtin.smarts_motifs import motif_molecules
 from protgnn.datasets.splits import split
+from protgnn.errors import ProtGNNError
 from protgnn.explain.explanation import RunContext, explain
 from protgnn.explain.metrics.figures import explanation_figures
 from protgnn.model.mined import ProtGNNMined
