@@ -181,39 +181,44 @@ class ProtGNNMined(ProtGNN):
         if known is not None:
             return known
         units = self.rule.units(batch)
-        if batch.targets is not None:
-            masks = self._parts_around_targets(batch, units)
-        elif self.rule.has_units:
-            masks = [all_parts(own, self.budget, MOST_PARTS) for own in units]
+        targets = [None] * len(units) if batch.targets is None else self._targets(batch)
+        if self.rule.has_units:
+            masks = [self._whole_parts(*one) for one in zip(units, targets, strict=True)]
         else:
-            masks = [
-                list(
-                    dict.fromkeys(
-                        [*self.rule.cycles(own, self.budget), *grown_parts(own, score, self.budget, MOST_GROWN)]
-                    )
-                )
-                for own, score in zip(units, self._scores(batch), strict=True)
-            ]
+            scores = np.split(self.node_attributions(batch), np.cumsum(batch.node_counts.numpy())[:-1])
+            masks = [self._parts_by_score(*one) for one in zip(units, targets, scores, strict=True)]
         found = part_set(batch, masks, self.rule.kinds(batch), self.layers)
         self._found.put(key, found)
         return found
 
-    def _parts_around_targets(self, batch: Batch, units: list[Units]) -> list[list[int]]:
-        """Parts that hold the target of their graph: cycles through it, and what grows from it, both by where the
-        guide points and by what closes cycles alone."""
+    @staticmethod
+    def _targets(batch: Batch) -> list[int]:
+        """The target of each graph, numbered within it."""
         assert batch.targets is not None
-        starts = batch.node_counts.cumsum(0) - batch.node_counts
-        targets = (batch.targets.squeeze(1) - starts).tolist()
-        masks = []
-        for own, target, score in zip(units, targets, self._scores(batch), strict=True):
-            through = [mask for mask in self.rule.cycles(own, self.budget) if mask >> target & 1]
-            grown = [grown_parts(own, by, self.budget, MOST_GROWN, [target]) for by in (score, np.zeros_like(score))]
-            masks.append(list(dict.fromkeys([*through, *grown[0], *grown[1]])))
-        return masks
+        first = batch.node_counts.cumsum(0) - batch.node_counts
+        found: list[int] = (batch.targets.squeeze(1) - first).tolist()
+        return found
 
-    def _scores(self, batch: Batch) -> list[np.ndarray]:
-        """The attributions of the nodes of each graph."""
-        return np.split(self.node_attributions(batch), np.cumsum(batch.node_counts.numpy())[:-1])
+    def _whole_parts(self, units: Units, target: int | None) -> list[int]:
+        """All whole parts of a graph with units; those that hold the target, if it has one."""
+        found = all_parts(units, self.budget, MOST_PARTS)
+        if target is None:
+            return found
+        return [part for part in found if part >> target & 1] or [units.closure(1 << target)]
+
+    def _parts_by_score(self, units: Units, target: int | None, score: np.ndarray) -> list[int]:
+        """Cycles, and parts that grow from where the guide points, by node scores ``[n]``; around a target those that
+        hold it, and what grows from it by the scores and by closing cycles alone."""
+        cycles = self.rule.cycles(units, self.budget)
+        if target is None:
+            found = [*cycles, *grown_parts(units, score, self.budget, MOST_GROWN)]
+        else:
+            found = [part for part in cycles if part >> target & 1]
+            for by in (score, np.zeros_like(score)):
+                found += grown_parts(units, by, self.budget, MOST_GROWN, [target])
+        parts = list(dict.fromkeys(found))
+        # Where nothing is seen of a node, a node by itself is no part.
+        return parts if self.rule.visible else [part for part in parts if part.bit_count() > 1] or parts
 
     def node_attributions(self, batch: Batch) -> np.ndarray:
         """How much each node adds to what the guide says, ``[N]``: integrated gradients from features of zero."""
