@@ -20,8 +20,8 @@ from protgnn.data.units import members
 from protgnn.editing.part_looks import LookKey, look_key, look_size, training_look
 from protgnn.model.classifier import ProtGNN
 from protgnn.model.mined import ProtGNNMined
+from protgnn.training.add_composition import add_composition
 from protgnn.training.algorithm import anchor
-from protgnn.training.blend_composition import blend_composition
 from protgnn.training.checkpoint import OnEpoch, TrainingState
 from protgnn.training.edits import StoredSource
 from protgnn.training.ending import end_with
@@ -73,7 +73,7 @@ def retrain(
     """
     recipe = recipe.model_copy(update={"epochs": learning_epochs(recipe, len(train))})  # none of them is left to do
     if model.composition is not None:
-        model.composition.reset()  # blended in again at the end, as in training
+        model.composition.reset()  # added again at the end, as in training
     session: Session[Any] = Session(model, train, valid, recipe, None, TrainingState(), on_epoch)
     with torch.random.fork_rng():
         if isinstance(model, ProtGNNMined):
@@ -81,7 +81,7 @@ def retrain(
             done = _mined_again(session, train, kept, forbidden)
         else:
             done = _anchored_again(session, sources, required)
-        blend_composition(model, train, valid, session.criterion, recipe.seed)
+        add_composition(model, train, valid, session.criterion, recipe.seed)
         return done
 
 

@@ -40,9 +40,14 @@ class FittedComposition:
 
 
 def fit_composition(
-    amount: np.ndarray, y: np.ndarray, weight: np.ndarray, num_classes: int, seed: int
+    amount: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    num_classes: int,
+    seed: int,
+    offset: np.ndarray | None = None,
 ) -> FittedComposition:
-    """Fit trees over amounts; their base is what they add on average, without the frequencies of the classes.
+    """Fit trees over amounts; their base is what they add on average.
 
     Args:
         amount: The amounts of the training graphs, ``[G, Q]``.
@@ -50,8 +55,9 @@ def fit_composition(
         weight: How much each graph counts, ``[G]``.
         num_classes: C.
         seed: Draws the folds.
+        offset: The logits to which trees are added, ``[G, C]``; the frequencies of the classes without.
     """
-    booster = _Booster(_Binned(amount), y, weight, num_classes)
+    booster = _Booster(_Binned(amount), y, weight, num_classes, offset)
     generator = np.random.default_rng(seed)
     asked = np.sort(generator.permutation(len(y))[:MOST_GRAPHS])
     rounds = _rounds(booster, asked, generator.permutation(len(asked)) % FOLDS)
@@ -128,6 +134,7 @@ class _Booster:
     y: np.ndarray
     weight: np.ndarray
     num_classes: int
+    offset: np.ndarray | None = None
 
     def boost(self, inside: np.ndarray, outside: np.ndarray, rounds: int) -> tuple[list[_Tree], np.ndarray]:
         """Boost on the graphs ``inside``; the trees, and the log-loss of those ``outside`` after every round,
@@ -135,7 +142,8 @@ class _Booster:
         y, trees = self.y, []
         losses = np.zeros((rounds + 1, len(outside)))
         shares = np.bincount(y[inside], weights=self.weight[inside], minlength=self.num_classes) + 1.0
-        logits, target = np.tile(np.log(shares / shares.sum()), (len(y), 1)), np.eye(self.num_classes)[y]
+        logits = np.tile(np.log(shares / shares.sum()), (len(y), 1)) if self.offset is None else self.offset.copy()
+        target = np.eye(self.num_classes)[y]
         indicator = self.numbers.indicator[:, inside]
         best = 0
         for number in range(rounds + 1):

@@ -21,16 +21,17 @@ from protgnn.data.units import members
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.mining_shortlist import shortlist
 
-LEAST_AUC = 0.6
-"""How well the values of a candidate must rank its class above the others. A rarer part ranks only the few graphs that
-have it, and is one row more to read for all others (docs/decisions/0058)."""
+LEAST_AUC = 0.5
+"""How well the values of a candidate must rank its class above the others; a rare part ranks only the few graphs that
+have it."""
 
 LEAST_Z = 2.5
 """Standard errors by which a candidate must agree with what is still wrong, beyond the cost of its size: the best of a
 hundred that tell nothing reaches about as much by chance."""
 
-LEAST_GAIN = 3.0
-"""Log-likelihood that a prototype must add."""
+LEAST_GAIN, LEAST_SHARE = 3.0, 0.01
+"""Log-likelihood that a prototype must add, and as a share of what is open before there is any: what helps fewer graphs
+is one row more to read for all others (docs/decisions/0058)."""
 
 PASSED_OVER = 5
 """Candidates in a row that add less than that, after which none is looked at."""
@@ -160,6 +161,7 @@ def select(
     passed: list[tuple[int, int]] = []
     logits = base.expand(len(y), -1)
     before = _log_loss(logits, targets, sample_weight)
+    wanted = max(LEAST_GAIN, LEAST_SHARE * before)
     while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
         residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy()
         residual = residual * sample_weight[:, None]
@@ -187,7 +189,7 @@ def select(
         fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
         found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
         now = _log_loss(found, targets, sample_weight)
-        if not uncovered and before - now < LEAST_GAIN:
+        if not uncovered and before - now < wanted:
             passed.append((column, label))
             continue
         chosen, passed, logits, before = tried, [], found, now

@@ -15,8 +15,8 @@ from protgnn.data.schema import Schema
 from protgnn.featurizers.vocabulary import vocabulary_of
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.model.mined import ProtGNNMined
+from protgnn.training.add_composition import add_composition
 from protgnn.training.algorithm import fit
-from protgnn.training.blend_composition import blend_composition
 from protgnn.training.build import build
 from protgnn.training.calibration import calibrate
 from protgnn.training.checkpoint import OnEpoch, TrainingState
@@ -122,7 +122,7 @@ def train_in(
 def _train(prepared: _Prepared, on_epoch: OnEpoch | None, state: TrainingState | None, folder: Path | None) -> Trained:
     model, recipe, parts = prepared.model, prepared.recipe, prepared.parts
     state = fit(model, parts.train, parts.valid, recipe, folder, state, on_epoch)
-    blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
+    add_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
     temperature = calibrate(model, parts.valid) if recipe.calibrate else None
     if isinstance(model, ProtGNNMined):
         state.sources = drop_idle(model, parts.train, state.sources)

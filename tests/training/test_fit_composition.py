@@ -47,6 +47,18 @@ def test_a_label_that_needs_two_amounts_at_once_is_learned():
     assert {1, 3} <= {asked for tree in found.trees.amount.tolist()[:5] for asked in tree}
 
 
+def test_trees_on_top_of_logits_tell_what_these_leave_open():
+    """Logits that know one half of a label leave the other half, and logits that know all of it leave nothing."""
+    amount = np.random.default_rng(0).normal(size=(400, 4))
+    y = ((amount[:, 1] > 0) ^ (amount[:, 3] > 1)).astype(np.int64)
+    half = np.where((amount[:, [1]] > 0) == [0, 1], 2.0, -2.0)
+    on_top = fit_composition(amount, y, np.ones(400), 2, seed=0, offset=half)
+    assert on_top.rounds and {asked for tree in on_top.trees.amount.tolist()[:3] for asked in tree} <= {1, 3}
+    assert ((half + at(on_top, amount) + on_top.trees.base.numpy()).argmax(1) == y).mean() > 0.95
+    known = np.where(y[:, None] == [0, 1], 9.0, -9.0)
+    assert fit_composition(amount, y, np.ones(400), 2, seed=0, offset=known).rounds == 0
+
+
 def test_what_is_added_is_zero_in_the_mean_of_the_training_graphs():
     amount = np.random.default_rng(0).normal(size=(300, 3))
     y = (amount[:, 0] + amount[:, 1] > 1).astype(np.int64)

@@ -1,11 +1,17 @@
-"""Blending the composition into a model that has been trained (ours, not the paper's).
+"""Adding the composition to a model that has been trained (ours, not the paper's).
 
 A GNN learns shapes and overfits, and parts cannot tell how much there is of anything; the composition
 (``model/composition.py``), small trees over amounts such as logP or the number of rings, sees no shape and hardly
-overfits. They err on different graphs, so their logits are averaged: ``(1 - s) model + s composition``, each at its own
-temperature. What the composition adds is shown apart from the rows of prototypes, and sums stay exact. The share ``s``,
-which may be zero, has the lowest loss on the validation graphs; in a ProtGNN+ it is zero where parts explain enough
-(docs/decisions/0055, 0056).
+overfits. They err on different graphs. What the composition adds is shown apart from the rows of prototypes, and sums
+stay exact.
+
+===================  ==============================================================================================
+ProtGNN+             Trees are boosted on top of the logits that parts give, where parts do not explain enough: parts
+                     come first, and amounts tell what these leave open (docs/decisions/0060)
+plain GNN, ProtGNN   The logits are averaged: ``(1 - s) model + s composition``, each at its own temperature. The
+                     share ``s``, which may be zero, has the lowest loss on the validation graphs (docs/decisions/0055,
+                     0056). They fit the training graphs so well that nothing would be left to boost.
+===================  ==============================================================================================
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.io.seeding import seed_for
 from protgnn.model.classifier import GraphClassifier
-from protgnn.model.composition import Composition, amounts
+from protgnn.model.composition import Composition, Trees, amounts
 from protgnn.training.calibration import fit_temperature
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.fit_composition import fit_composition
@@ -31,9 +37,9 @@ ENOUGH = 0.95
 
 
 @torch.no_grad()
-def blend_composition(
+def add_composition(
     model: GraphClassifier, train: Instances, valid: Instances, criterion: Criterion, seed: int
-) -> float:
+) -> None:
     """Give a trained model a composition where that helps, in place.
 
     Args:
@@ -42,20 +48,23 @@ def blend_composition(
         valid: The validation graphs, which say whether it helps.
         criterion: Weights of classes.
         seed: The run's seed.
-
-    Returns:
-        The share of the composition, 0 where it does not help.
     """
-    composition = model.composition
-    if composition is None:
-        return 0.0
+    if model.composition is None:
+        return
     assert isinstance(train, GraphSet) and isinstance(valid, GraphSet) and valid.y is not None
+    if not model.compares_evidence:
+        blend(model, train, valid, criterion, seed)
+    elif balanced_accuracy_of(predict_logits(model, valid), valid.y) < ENOUGH:
+        model.composition.load_trees(_trees(train, criterion, seed, predict_logits(model, train)))
+
+
+def blend(model: GraphClassifier, train: GraphSet, valid: GraphSet, criterion: Criterion, seed: int) -> float:
+    """Let the logits be the weighted mean of the model's and a composition's; the share of the composition."""
+    assert model.composition is not None and valid.y is not None
     fitted = _fitted(train, criterion, seed)
     if not fitted.is_fitted:  # no amount says anything of the classes
         return 0.0
     own, other = predict_logits(model, valid), fitted(valid.batch())
-    if model.compares_evidence and balanced_accuracy_of(own, valid.y) >= ENOUGH:
-        return 0.0
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
     losses = {
         share: _loss((1 - share) * own / own_at + share * other / other_at, valid.y, criterion) for share in SHARES
@@ -65,19 +74,27 @@ def blend_composition(
         return 0.0
     model.divide_logits(own_at / (1 - best))
     fitted.divide(other_at / best)
-    composition.load_state_dict(fitted.state_dict())
+    model.composition.load_state_dict(fitted.state_dict())
     return best
+
+
+def _trees(train: GraphSet, criterion: Criterion, seed: int, offset: Tensor | None = None) -> Trees:
+    """Trees that are fitted to the training graphs, on top of logits ``[G, C]`` or of the frequencies of classes."""
+    assert train.y is not None
+    weight, y, num_classes = graph_weights(train.y, criterion.class_weight), train.y.numpy(), train.schema.num_classes
+    given = None if offset is None else offset.double().numpy()
+    amount = amounts(train.batch()).numpy()
+    return fit_composition(amount, y, weight, num_classes, seed_for(seed, "composition"), given).trees
 
 
 def _fitted(train: GraphSet, criterion: Criterion, seed: int) -> Composition:
     """A composition that is fitted to the training graphs, with the frequencies of classes in its base."""
     assert train.y is not None
     composition = Composition(train.x.shape[1], train.schema.num_classes)
-    weight, y, num_classes = graph_weights(train.y, criterion.class_weight), train.y.numpy(), len(composition.base)
-    fitted = fit_composition(amounts(train.batch()).numpy(), y, weight, num_classes, seed_for(seed, "composition"))
-    shares = np.bincount(y, weights=weight, minlength=num_classes) + 1.0
+    trees, weight = _trees(train, criterion, seed), graph_weights(train.y, criterion.class_weight)
+    shares = np.bincount(train.y.numpy(), weights=weight, minlength=len(composition.base)) + 1.0
     prior = torch.from_numpy(np.log(shares / shares.sum())).float()
-    composition.load_trees(fitted.trees._replace(base=fitted.trees.base + prior))
+    composition.load_trees(trees._replace(base=trees.base + prior))
     return composition
 
 

@@ -1,4 +1,4 @@
-"""Blending the composition into a trained model: it helps where amounts decide, stays out elsewhere, and adds up."""
+"""Adding the composition to a trained model: it helps where amounts decide, stays out elsewhere, and adds up."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ import torch
 from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
 from protgnn.explain.explanation import explain
-from protgnn.training.blend_composition import SHARES, blend_composition
+from protgnn.training.add_composition import SHARES, add_composition, blend
 from protgnn.training.build import build
 from protgnn.training.calibration import fit_temperature
 from protgnn.training.evaluate import assess, faithfulness, predict_logits
@@ -37,7 +37,7 @@ def test_a_label_that_is_an_amount_is_learned_by_an_untrained_gnn_with_a_composi
     recipe = resolve(make_recipe(**QUICK, head=head), train_part)
     model = build(recipe, train_part.schema)
     before = float((predict_logits(model, test).argmax(1) == test.y).float().mean())
-    share = blend_composition(model, train_part, valid, criterion_of(recipe, train_part), recipe.seed)
+    share = blend(model, train_part, valid, criterion_of(recipe, train_part), recipe.seed)
     after = float((predict_logits(model, test).argmax(1) == test.y).float().mean())
     assert share == max(SHARES) and after >= 0.9 > before
 
@@ -46,7 +46,7 @@ def test_the_blend_is_the_weighted_mean_of_both_at_their_temperatures(parts):
     recipe = resolve(make_recipe(**QUICK, head="plain"), parts.train)
     model = build(recipe, parts.train.schema)
     own = predict_logits(model, parts.valid)
-    share = blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
+    share = blend(model, parts.train, parts.valid, criterion_of(recipe, parts.train), recipe.seed)
     assert share > 0  # an untrained GNN knows nothing
     other = model.composition(parts.valid.batch())
     own = (1 - share) * own / fit_temperature(own, parts.valid.y)
@@ -64,10 +64,23 @@ def test_a_protgnn_plus_whose_parts_explain_the_label_keeps_to_its_parts():
     assert done.scores["test"]["accuracy"] >= 0.95 and not done.model.composition.is_fitted
 
 
-def test_a_protgnn_plus_whose_parts_cannot_tell_is_blended(parts):
+def test_a_protgnn_plus_whose_parts_cannot_tell_has_a_composition(parts):
     train_part, valid, test = (by_size(part) for part in (parts.train, parts.valid, parts.test))
     done = train(SplitData(train_part, valid, test), make_recipe(hidden=8, plus=True, warm_up=1))
     assert done.model.composition.is_fitted and done.scores["test"]["accuracy"] >= 0.9  # sizes are no parts
+
+
+def test_amounts_of_a_protgnn_plus_tell_what_parts_leave_open(parts):
+    """Rows of parts are what they are without a composition, up to the temperature, and amounts come on top."""
+    named = SplitData(*(by_size(part) for part in (parts.train, parts.valid, parts.test)))
+    recipe = make_recipe(hidden=8, plus=True, warm_up=1, calibrate=False)
+    alone = train(named, recipe.model_copy(update={"composition": False})).model
+    model = train(named, recipe).model
+    assert model.composition.is_fitted
+    assert torch.equal(model.head.last.weight, alone.head.last.weight)
+    batch = named.test.batch()
+    expected = predict_logits(alone, named.test) + model.composition(batch)
+    np.testing.assert_allclose(predict_logits(model, named.test), expected, atol=1e-5)
 
 
 def test_where_amounts_say_nothing_the_model_stays_as_it_is():
@@ -103,7 +116,7 @@ def test_a_prior_alone_is_no_composition():
     model = build(recipe, graphs.schema)
     before = predict_logits(model, graphs)
     half = len(graphs) // 2
-    share = blend_composition(model, graphs[:half], graphs[half:], criterion_of(recipe, graphs), 0)
+    share = blend(model, graphs[:half], graphs[half:], criterion_of(recipe, graphs), 0)
     assert share == 0.0 and torch.equal(predict_logits(model, graphs), before)
 
 
@@ -123,4 +136,6 @@ def test_models_without_a_composition_are_left_alone(changes, parts):
     recipe = resolve(make_recipe(**QUICK, **changes), parts.train)
     model = build(recipe, parts.train.schema)
     assert model.composition is None and recipe.composition is False
-    assert blend_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), 0) == 0.0
+    before = predict_logits(model, parts.valid)
+    add_composition(model, parts.train, parts.valid, criterion_of(recipe, parts.train), 0)
+    assert model.composition is None and torch.equal(predict_logits(model, parts.valid), before)
