@@ -19,7 +19,7 @@ from torch import Tensor
 from protgnn.data.parts import PartSet
 from protgnn.data.units import members
 from protgnn.model.mined import ProtGNNMined
-from protgnn.training.mining_shortlist import shortlist
+from protgnn.training.mining_shortlist import look_shares, shortlist
 
 LEAST_AUC = 0.5
 """How well the values of a candidate must rank its class above the others; a rare part ranks only the few graphs that
@@ -45,6 +45,10 @@ AS_GOOD = 0.95
 SURE_AUC = 0.8
 """A class with a candidate of this AUC gets its first prototype before the others get more, and though it adds less
 log-likelihood than others must."""
+
+EVERYWHERE = 0.95
+"""Share of the graphs from which on a part is everywhere: whether a graph has it tells nothing that can be seen, and a
+prototype of it would be told apart by its surroundings alone. How often a graph has it may tell something."""
 
 COMPARED_AT_ONCE = 64
 """Candidates that are compared with all parts at once, for the memory that takes."""
@@ -113,9 +117,11 @@ def candidate_pool(model: ProtGNNMined, parts: PartSet, y: np.ndarray) -> Candid
         found = model.compare(parts, h, model.unlike(parts))
         best.append(found.places.values(found.similar, none))
         every.append(found.places.values(found.similar, ~none))
+    once = torch.cat(best, 1) * torch.from_numpy(look_shares(parts)[candidates] < EVERYWHERE)
+    often = torch.cat(every, 1) * (parts.graphs.targets is None)  # around a target all places are in one place
     return CandidatePool(
         candidates,
-        torch.cat([*best, *every], 1).numpy(),
+        torch.cat([once, often], 1).numpy(),
         np.tile(parts.nodes[parts.first][candidates], 2),
         np.tile(parts.look_key[candidates], 2),
         _larger(parts, candidates),

@@ -74,6 +74,13 @@ def telling(values: csr_array, y: np.ndarray, cost: np.ndarray) -> list[int]:
     return list(chosen)
 
 
+def look_shares(parts: PartSet) -> np.ndarray:
+    """The share of the graphs that have a part of the look of each different part, ``[D]``."""
+    by_look, look = _looks(parts)
+    shares: np.ndarray = np.asarray((by_look > 0).mean(0)).ravel()[look]
+    return shares
+
+
 def _looks(parts: PartSet) -> tuple[csr_array, np.ndarray]:
     """How often each graph has each look, ``[G, L]``, and the look of each different part, ``[D]``."""
     _, look = np.unique(parts.look_key, return_inverse=True)

@@ -17,7 +17,8 @@ from protgnn.explain.metrics.figures import explanation_figures
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training import checkpoint
 from protgnn.training.evaluate import Outcome, faithfulness
-from protgnn.training.mining import CandidatePool, fit_weights, select
+from protgnn.training.mining import EVERYWHERE, CandidatePool, candidate_pool, fit_weights, select
+from protgnn.training.mining_shortlist import look_shares
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import Run, load_model
 from protgnn.training.train import SplitData, train, train_in
@@ -158,6 +159,19 @@ def test_weights_are_those_of_a_bounded_logistic_regression():
     best = minimize(loss, np.zeros(5), method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000}).fun
     assert (weight >= 0).all()
     assert loss(np.concatenate([weight.numpy(), base.numpy()])) == pytest.approx(best, abs=1e-4)
+
+
+def test_what_every_graph_has_is_no_prototype_unless_it_counts(trained, parts):
+    model = copy.deepcopy(trained.model)
+    found = model.candidates(parts.train.batch())
+    pool = candidate_pool(model, found, parts.train.y.numpy())
+    has = np.zeros((len(parts.train), len(pool.candidates)), bool)
+    for row, graph in enumerate(found.graph):
+        has[graph] |= found.look_key[pool.candidates] == found.look_key[found.distinct[row]]
+    everywhere = has.mean(0) >= EVERYWHERE
+    once, often = np.split(pool.values, 2, axis=1)
+    assert ((once == 0).all(0) == everywhere).all() and (often > 0).any(0).all()
+    np.testing.assert_allclose(look_shares(found)[pool.candidates], has.mean(0))
 
 
 def test_links_are_refused():
