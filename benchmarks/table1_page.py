@@ -37,8 +37,8 @@ errors. Of one or two splits the error is that of counting so many test graphs. 
 
 **What differs from the paper.** Our recipe is not its letter (`--recipe paper` is;
 [why](method.md#what-we-changed-and-why)): graphs are read out by mean, sum and maximum, weights are averaged, atoms
-have more columns, graphs are blended with a composition, and ProtGNN+ on graphs mines its prototypes. So a difference
-says what this program does, not that the paper's method is better or worse than it said. Its splits are unpublished."""
+have more columns, graphs have a composition, and ProtGNN+ mines prototypes of graphs and of BA-Shapes' nodes. So a
+difference says what this program does, not that the paper's method is better or worse. Its splits are unpublished."""
 
 
 def write_page(tasks: list[Split]) -> None:
