@@ -33,6 +33,10 @@ LEAST_GAIN, LEAST_SHARE = 3.0, 0.01
 """Log-likelihood that a prototype must add, and as a share of what is open before there is any: what helps fewer graphs
 is one row more to read for all others (docs/decisions/0058)."""
 
+SURE_Z = 5.0
+"""Standard errors from which on a candidate that adds ``LEAST_GAIN`` is taken whatever its share: where little is wrong,
+a rare variant of what the classes are told by stands out."""
+
 PASSED_OVER = 5
 """Candidates in a row that add less than that, after which none is looked at."""
 
@@ -195,7 +199,8 @@ def select(
         fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
         found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
         now = _log_loss(found, targets, sample_weight)
-        if not uncovered and before - now < wanted:
+        needed = LEAST_GAIN if agrees[label, column] >= SURE_Z else wanted
+        if not uncovered and before - now < needed:
             passed.append((column, label))
             continue
         chosen, passed, logits, before = tried, [], found, now
