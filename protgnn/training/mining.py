@@ -34,8 +34,8 @@ LEAST_GAIN, LEAST_SHARE = 3.0, 0.01
 is one row more to read for all others (docs/decisions/0058)."""
 
 SURE_Z = 5.0
-"""Standard errors from which on a candidate that adds ``LEAST_GAIN`` is taken whatever its share: where little is wrong,
-a rare variant of what the classes are told by stands out."""
+"""Standard errors from which on a candidate that adds ``LEAST_GAIN`` is taken whatever its share: where little is
+wrong, a rare variant of what the classes are told by stands out."""
 
 PASSED_OVER = 5
 """Candidates in a row that add less than that, after which none is looked at."""
