@@ -101,15 +101,19 @@ class PartRule:
             found.append(Units(tuple(neighbours), groups, ring_cycles(count, edges)))
         return found
 
-    def cycles(self, units: Units, budget: int) -> list[int]:
-        """Cycles of a graph, and cycles that share a node, of at most ``budget`` edges: parts that stand out."""
+    def cycles(self, units: Units, budget: int, target: int | None = None) -> list[int]:
+        """Cycles of a graph, and cycles that share a node, of at most ``budget`` edges: parts that stand out. With a
+        ``target`` those that hold it."""
         edges = [(node, other) for node, near in enumerate(units.neighbours) for other in members(near) if node < other]
         if not 1 <= len(edges) - units.num_nodes + _pieces(units.num_nodes, edges) <= MOST_CYCLES:
             return []
         every = {mask for masks in ring_cycles(units.num_nodes, edges).values() for mask in masks}
         single = sorted(mask for mask in every if units.edge_count(mask) <= budget)
-        joined = {one | other for one, other in combinations(single[:MOST_CYCLES], 2) if one & other}
-        return [*single, *sorted(mask for mask in joined - every if units.edge_count(mask) <= budget)]
+        joined = {one | other for one, other in combinations(single[:MOST_CYCLES], 2) if one & other} - every
+        if target is not None:
+            single = [mask for mask in single if mask >> target & 1]
+            joined = {mask for mask in joined if mask >> target & 1}
+        return [*single, *sorted(mask for mask in joined if units.edge_count(mask) <= budget)]
 
     def _atoms(self, batch: Batch) -> tuple[list[int], np.ndarray]:
         """What every atom counts as, ``[N]``, and which bonds are double or triple, ``[E]``; see

@@ -209,11 +209,10 @@ class ProtGNNMined(ProtGNN):
     def _parts_by_score(self, units: Units, target: int | None, score: np.ndarray) -> list[int]:
         """Cycles, and parts that grow from where the guide points, by node scores ``[n]``; around a target those that
         hold it, and what grows from it by the scores and by closing cycles alone."""
-        cycles = self.rule.cycles(units, self.budget)
+        found = self.rule.cycles(units, self.budget, target)
         if target is None:
-            found = [*cycles, *grown_parts(units, score, self.budget, MOST_GROWN)]
+            found += grown_parts(units, score, self.budget, MOST_GROWN)
         else:
-            found = [part for part in cycles if part >> target & 1]
             for by in (score, np.zeros_like(score)):
                 found += grown_parts(units, by, self.budget, MOST_GROWN, [target])
         parts = list(dict.fromkeys(found))
