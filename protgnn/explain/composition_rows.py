@@ -19,6 +19,9 @@ _NAMED = 3
 _MINOR, OTHER_AMOUNTS = 0.05, "other amounts"
 """Themes that add less than this share of what the first one does have one line together."""
 
+BASE = "base, before anything is found"
+"""What the last line of what is added beside prototypes is called where there is room."""
+
 VISIBLE = 0.005
 """What is less than this is 0.00 in print, and no reason."""
 
@@ -74,9 +77,9 @@ def composition_rows(made_of: AmountsAdded, schema: Schema, between: tuple[int, 
 
 
 @dataclass(frozen=True)
-class BaseLine:
-    """A line of what is added to every class beside prototypes; the lines add up to the base. ``mainly`` is the amount
-    that makes the largest difference, where the line is of several."""
+class BesideLine:
+    """A line of what is added to every class beside prototypes. ``mainly`` is the amount that makes the largest
+    difference, where the line is of several."""
 
     name: str
     contributions: tuple[float, ...]
@@ -88,10 +91,10 @@ class BaseLine:
         return f"{self.name}, mainly {self.mainly}" if self.mainly else self.name
 
 
-def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str) -> list[BaseLine]:
+def beside_lines(beside: Sequence[float], rows: Sequence[CompositionRow], base: str) -> list[BesideLine]:
     """A line for what the amounts of each theme add, the largest difference first, one for themes that hardly matter
-    beside that, and one called ``rest`` for what is left: what a graph has in any case. Amounts without themes have a
-    line each for the first three, and one for all others."""
+    beside that, and a last one called ``base`` for what is left of all that is added ``beside`` prototypes, ``[C]``.
+    Amounts without themes have a line each for the first three, and one for all others."""
     named = dict.fromkeys(row.theme for row in rows if row.theme)
     themes = {theme: [row for row in rows if row.theme == theme] for theme in named}
     by_theme = sorted(themes.items(), key=lambda pair: -abs(_gain(pair[1])))
@@ -106,15 +109,15 @@ def base_lines(base: Sequence[float], rows: Sequence[CompositionRow], rest: str)
     others = without[len(single) :]
     if others:
         lines.append(_joined(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, others))
-    left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(base))
-    return [*lines, BaseLine(rest, left)]
+    left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(beside))
+    return [*lines, BesideLine(base, left)]
 
 
 def _gain(rows: Sequence[CompositionRow]) -> float:
     return sum(row.gain for row in rows)
 
 
-def _joined(name: str, rows: Sequence[CompositionRow], mainly: str = "") -> BaseLine:
+def _joined(name: str, rows: Sequence[CompositionRow], mainly: str = "") -> BesideLine:
     """What some amounts add together."""
     added = zip(*(row.contributions for row in rows), strict=True)
-    return BaseLine(name, tuple(sum(values) for values in added), mainly)
+    return BesideLine(name, tuple(sum(values) for values in added), mainly)

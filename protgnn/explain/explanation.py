@@ -14,7 +14,7 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.errors import ProtGNNError
 from protgnn.explain.comparison import AmountsAdded, compare
-from protgnn.explain.composition_rows import VISIBLE, CompositionRow, composition_rows
+from protgnn.explain.composition_rows import BASE, VISIBLE, BesideLine, CompositionRow, beside_lines, composition_rows
 from protgnn.explain.mcts_evidence import SEARCHED, mcts_evidence
 from protgnn.explain.node_cards import NodeCard, node_cards, targets_first
 from protgnn.explain.run_context import NOTHING
@@ -81,10 +81,10 @@ class ReasoningRow:
 
 @dataclass(frozen=True)
 class Reasoning(ReasoningViews):
-    """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions.
+    """Why a graph is predicted to be of a class: its logits are the sums of the rows' contributions and ``beside``.
 
-    ``base``, where the model has one, is added to each class: what speaks for it without any evidence. What the size
-    and the make-up of the graph add is a part of it, in detail in :attr:`composition`.
+    ``beside``, empty for a model without, is what each class gets beside the rows: :attr:`base`, which every graph has,
+    and what the size and the make-up of this graph add, which :attr:`composition` tells one by one.
     ``among`` and ``number`` say where the graph itself is, and ``context`` what its run knows; they are what names
     and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is.
     """
@@ -98,7 +98,7 @@ class Reasoning(ReasoningViews):
     number: int = 0
     context: RunContext = field(default=NOTHING, repr=False)
     notes: tuple[str, ...] = ()
-    base: tuple[float, ...] = ()
+    beside: tuple[float, ...] = ()
     made_of: AmountsAdded | None = field(default=None, repr=False)
 
     @cached_property
@@ -160,9 +160,14 @@ class Reasoning(ReasoningViews):
         return row.contribution(self.predicted) - row.contribution(self.runner_up)
 
     @property
-    def base_gain(self) -> float:
-        """What the base adds to the margin between the predicted class and the runner-up."""
-        return self.base[self.predicted] - self.base[self.runner_up] if self.base else 0.0
+    def base(self) -> tuple[float, ...]:
+        """What each class has before anything is found; empty for a model without a base or composition."""
+        lines = self.beside_lines()
+        return lines[-1].contributions if lines else ()
+
+    def beside_lines(self, base: str = BASE) -> list[BesideLine]:
+        """Lines that add up to what each class gets beside the rows, the last of them, called ``base``, the base."""
+        return beside_lines(self.beside, self.composition, base) if self.beside else []
 
     @cached_property
     def composition(self) -> tuple[CompositionRow, ...]:
@@ -180,7 +185,7 @@ class Reasoning(ReasoningViews):
         alike adds to that class what would show in print: it is predicted without any evidence."""
         alike = [row for row in self.rows if row.looks_alike]
         best = max(alike, key=lambda row: row.contribution(self.predicted), default=None)
-        return None if best is None or (self.base and best.contribution(self.predicted) < VISIBLE) else best
+        return None if best is None or (self.beside and best.contribution(self.predicted) < VISIBLE) else best
 
     def describe(self, row: ReasoningRow) -> str:
         """The prototype of a row in a few characters; its number where nothing else is known of it."""
@@ -314,7 +319,7 @@ def explain(
                 for places in [compared.places.get((graph, k), ())]
             )
             sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
-            base = tuple(compared.base[graph].tolist()) if compared.has_base else ()
+            beside = tuple(compared.base[graph].tolist()) if compared.has_base else ()
             amounts = None if compared.made_of is None else compared.made_of[graph]
-            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, base, amounts))
+            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, beside, amounts))
     return found

@@ -6,9 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from protgnn.errors import ProtGNNError
-from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.render_text import BASE
 
 
 def to_frame(reasons: Iterable[Reasoning]) -> Any:
@@ -63,7 +61,7 @@ def _rows(why: Reasoning) -> list[dict[str, Any]]:
         }
         for row in why.rows
     ]
-    for line in base_lines(why.base, why.composition, BASE) if why.base else ():
+    for line in why.beside_lines():
         contribution = line.contributions[label]
         gain = contribution - line.contributions[why.runner_up]
         rows.append(graph | {"looks_like": line.name, "contribution": contribution, "gain": gain})

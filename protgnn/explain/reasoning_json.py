@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from protgnn.explain.composition_rows import base_lines
-from protgnn.explain.render_text import BASE, likeness
+from protgnn.explain.render_text import likeness
 
 if TYPE_CHECKING:
     from protgnn.explain.explanation import Reasoning, ReasoningRow
@@ -16,7 +15,7 @@ def reasoning_json(why: Reasoning, unfamiliar: str) -> dict[str, Any]:
     contributions of the rows and of the composition and the base of a class add up to its logit."""
     names, truth = why.class_names, why.truth
     target = why.node_cards(why.target_nodes)
-    base = base_lines(why.base, why.composition, BASE)[-1].contributions if why.base else ()  # without the composition
+    base = why.base
     return {
         "name": why.name,
         "predicted": names[why.predicted],

@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from protgnn.explain.composition_rows import VISIBLE, base_lines
+from protgnn.explain.composition_rows import VISIBLE
 from protgnn.explain.describe import class_said
 from protgnn.explain.explanation import LOOKS_ALIKE, UNFAMILIAR, ReasoningRow
 from protgnn.io.printable import printable
@@ -42,7 +42,6 @@ ELSEWHERE, OTHER_SURROUNDINGS = 0.5, "same, elsewhere"
 AMOUNTS_OF = {"molecule": "size, polarity and the like"}
 """What lines for the composition of an instance are called, where not amounts."""
 
-BASE = "base, before anything is found"
 """What is added to a class whatever is found in a graph."""
 
 
@@ -95,7 +94,7 @@ class ReasoningTable:
             said += (
                 f"; {AMOUNTS_OF.get(noun_of(self.why), 'amounts')}: what the {noun_of(self.why)} is made of as a whole"
             )
-        if self.why.base:
+        if self.why.beside:
             said += "; base: what a class has before anything is found"
         names = self.why.class_names
         return f"{said}; lead: → {names[self.why.predicted]} less → {names[self.why.runner_up]}"
@@ -153,7 +152,7 @@ class ReasoningTable:
             found = "nothing found" if nothing else "hardly alike"
             said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototype{several}, {found}"
             table.add_row(*blank, said, *after, *map(signed, adds), signed(adds[0] - adds[1]), style="dim")
-        for line in base_lines(why.base, why.composition, "base") if why.base else ():
+        for line in why.beside_lines("base"):
             adds = [line.contributions[label] for label in both]
             table.add_row(*blank, line.name, *after, *map(signed, adds), signed(adds[0] - adds[1]))
         logits = [why.logits[label] for label in both]
@@ -237,15 +236,14 @@ def difference(why: Reasoning) -> str:
     first, second = (class_said(why.class_names[label]) for label in (why.predicted, why.runner_up))
     text = f"{first} is ahead of {second} by {why.margin:.2f}"
     parts = [(why.gain(row), _named(why, row)) for row in why.rows if row.looks_alike]
-    if why.base:
-        for line in base_lines(why.base, why.composition, "the base"):
-            gain = line.contributions[why.predicted] - line.contributions[why.runner_up]
-            parts.append((gain, f"{line.name} {signed(gain)}{_split(why, line.contributions)}"))
+    for line in why.beside_lines("the base"):
+        gain = line.contributions[why.predicted] - line.contributions[why.runner_up]
+        parts.append((gain, f"{line.name} {signed(gain)}{_split(why, line.contributions)}"))
     parts.sort(key=lambda part: -part[0])
     largest = max(parts[0][0], 0.0) if parts else 0.0
     for_it = [said for gain, said in parts if gain >= max(VISIBLE, _NEGLIGIBLE * largest)][:3]
     least = max(VISIBLE, _OPPOSED * largest)
-    against = [said for gain, said in reversed(parts) if gain <= -least][: 2 if why.base else 1]
+    against = [said for gain, said in reversed(parts) if gain <= -least][: 2 if why.beside else 1]
     if for_it:
         text += ". Most for it: " + ", ".join(for_it)
     if against:

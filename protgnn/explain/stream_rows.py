@@ -10,11 +10,9 @@ from typing import Any, Literal
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.row_stream import ChunkGraphs, RowChunk, chunk_graphs
-from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import EvidenceSource, Reasoning, RunContext
 from protgnn.explain.predictions import prediction_columns, prediction_names
-from protgnn.explain.render_text import BASE
 from protgnn.explain.unknown_words import unknown_words
 from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.io.row_formats import Chunk, RowFormat
@@ -190,6 +188,6 @@ def _reason_rows(why: Reasoning | None) -> list[tuple[Any, ...]]:
         )
         for row in why.decisive()
     ]
-    for line in base_lines(why.base, why.composition, BASE) if why.base else ():
+    for line in why.beside_lines():
         rows.append((*head, None, "", line.name, None, None, round(line.contributions[label], 6), "", ""))
     return rows

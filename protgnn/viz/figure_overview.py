@@ -124,7 +124,7 @@ def draw_legend(figure: FigureCanvas) -> None:
     if highest is not None and any(likeness(figure.why, row) == OTHER_SURROUNDINGS for row in figure.why.rows):
         scale += f". {OTHER_SURROUNDINGS[0].upper()}{OTHER_SURROUNDINGS[1:]}: the same part in other surroundings"
     waves = " A wavy line crosses a bond that was cut." if figure.what == "molecule" else ""
-    base = f" The base of a class is what any {figure.what} has, before anything is found." if figure.why.base else ""
+    base = f" The base of a class is what any {figure.what} has, before anything is found." if figure.why.beside else ""
     if figure.why.composition:
         base = f" Amounts in words are of the whole {figure.what}, and no part shows them.{base}"
     said = (

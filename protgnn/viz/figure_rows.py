@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from protgnn.explain.composition_rows import VISIBLE, base_lines
+from protgnn.explain.composition_rows import BASE, VISIBLE
 from protgnn.explain.describe import class_said, count
 from protgnn.explain.explanation import Reasoning, ReasoningRow
-from protgnn.explain.render_text import BASE, likeness
+from protgnn.explain.render_text import likeness
 from protgnn.viz.figure_canvas import CELL_HEIGHT, CELL_WIDTH, INNER, MARGIN, FigureCanvas
 from protgnn.viz.picture import Picture
 from protgnn.viz.svg_text import shortened, signed, wrapped
@@ -61,7 +61,7 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         figure.text(MARGIN, figure.y + 22, said, muted=True)
         figure.text(figure.sum_x, figure.y + 22, signed(adds), size=15, anchor="end")
         figure.y += 30
-    for line in base_lines(why.base, why.composition, f"the {BASE}") if why.base else ():
+    for line in why.beside_lines(f"the {BASE}"):
         figure.text(MARGIN, figure.y + 22, shortened(line.text, figure.sum_x - MARGIN - 90, 14))
         figure.text(figure.sum_x, figure.y + 22, signed(line.contributions[label]), size=15, anchor="end")
         figure.y += 30

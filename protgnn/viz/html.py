@@ -13,10 +13,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.describe import class_said
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.render_text import BASE, difference, noun_of, warnings
+from protgnn.explain.render_text import difference, noun_of, warnings
 from protgnn.io.printable import printable
 from protgnn.viz.figure_canvas import WIDTH
 from protgnn.viz.picture import Sheet, svg
@@ -85,7 +84,7 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3, arcs: bool = F
                 "contributions": [signed(value) for value in line.contributions],
                 "gain": signed(line.contributions[why.predicted] - line.contributions[why.runner_up]),
             }
-            for line in (base_lines(why.base, why.composition, BASE) if why.base else ())
+            for line in why.beside_lines()
         ],
         "rows": rows,
     }

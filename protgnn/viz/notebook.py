@@ -33,7 +33,10 @@ def reasoning_fragment(why: Reasoning, rows: int = 3) -> str:
         }
         for row in why.decisive()
     ]
-    base = [signed(value) for value in why.base]
+    beside = [
+        {"name": line.text, "contributions": [signed(value) for value in line.contributions]}
+        for line in why.beside_lines()
+    ]
     return fragment(
         "notebook.html",
         picture=picture,
@@ -41,6 +44,6 @@ def reasoning_fragment(why: Reasoning, rows: int = 3) -> str:
         warnings=warnings(why),
         class_names=names,
         rows=table,
-        base=base,
+        beside=beside,
         logits=[signed(logit) for logit in why.logits],
     )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from protgnn.data.network.instances import NetworkInstances
-from protgnn.explain.composition_rows import base_lines
 from protgnn.explain.describe import molecule_smiles
 from protgnn.explain.explanation import Reasoning, ReasoningRow
-from protgnn.explain.render_text import BASE, chosen_rows, difference, warnings
+from protgnn.explain.render_text import chosen_rows, difference, warnings
 from protgnn.io.printable import printable
 from protgnn.viz.dispatch import draw_input
 from protgnn.viz.picture import Picture, Sheet, svg
@@ -43,11 +42,8 @@ def answer(why: Reasoning) -> dict[str, Any]:
         "truth": why.truth,
         "probabilities": why.probabilities,
         "logits": why.logits,
-        "base": why.base or None,
-        "base_lines": [
-            {"name": clean(line.text), "adds": line.contributions}
-            for line in (base_lines(why.base, why.composition, BASE) if why.base else ())
-        ],
+        "beside": why.beside or None,
+        "beside_lines": [{"name": clean(line.text), "adds": line.contributions} for line in why.beside_lines()],
         "margin": why.margin,
         "familiar": why.familiar,
         "warnings": [clean(text) for text in warnings(why)],

@@ -36,7 +36,7 @@ def what_changed(before: Reasoning, after: Reasoning) -> dict[str, Any]:
         "flipped": before.predicted != after.predicted,
         "probability": [before.probabilities[label], after.probabilities[label]],
         "logit": [before.logits[label], after.logits[label]],
-        "base": [before.base[label], after.base[label]] if before.base else None,
+        "beside": [before.beside[label], after.beside[label]] if before.beside else None,
         "prototypes": [
             {
                 "prototype": change.prototype,

@@ -44,7 +44,7 @@ def test_every_promise_holds_for_the_edited_model_stored_and_opened(editor, tmp_
     torch.testing.assert_close(predict_logits(model, valid), logits_on_validation(editor), rtol=0, atol=1e-5)
     for why in explain(model, valid, RunContext.of(run)):
         for label in range(3):
-            total = sum(row.contribution(label) for row in why.rows) + (why.base[label] if why.base else 0)
+            total = sum(row.contribution(label) for row in why.rows) + (why.beside[label] if why.beside else 0)
             assert total == pytest.approx(why.logits[label], abs=1e-4)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from protgnn.data.schema import Schema
-from protgnn.explain.composition_rows import CompositionRow, base_lines
+from protgnn.explain.composition_rows import CompositionRow, beside_lines
 from protgnn.featurizers.amount_names import amount_names
 from protgnn.featurizers.molecule import molecule_schema
 
@@ -22,7 +22,7 @@ THEMED = (
 
 
 def test_amounts_of_one_theme_are_one_line_that_names_the_largest():
-    lines = base_lines((1.0, 0.5), THEMED, "base")
+    lines = beside_lines((1.0, 0.5), THEMED, "base")
     assert [line.name for line in lines] == ["polarity", "lipophilicity", "base"]
     assert lines[0].contributions == (0.5, 0.1) and lines[0].text == "polarity, mainly polar area 1"
     assert lines[2].contributions == pytest.approx((0.2, 0.4))
@@ -30,12 +30,12 @@ def test_amounts_of_one_theme_are_one_line_that_names_the_largest():
 
 def test_themes_are_ordered_by_what_they_come_to_together():
     against = row("acceptors", "polarity", -0.4, 0.0)
-    assert base_lines((0.0, 0.0), (*THEMED, against), "base")[0].name == "lipophilicity"
+    assert beside_lines((0.0, 0.0), (*THEMED, against), "base")[0].name == "lipophilicity"
 
 
 def test_themes_that_hardly_matter_have_one_line_together():
     rows = (*THEMED, row("ring atoms", "rings", 0.01, 0.0), row("C atoms", "elements", 0.0, 0.01))
-    lines = base_lines((1.0, 0.5), rows, "base")
+    lines = beside_lines((1.0, 0.5), rows, "base")
     assert [line.name for line in lines] == ["polarity", "lipophilicity", "other amounts", "base"]
     assert lines[2].contributions == (0.01, 0.01)
     assert sum(line.contributions[0] for line in lines) == pytest.approx(1.0)
@@ -43,7 +43,7 @@ def test_themes_that_hardly_matter_have_one_line_together():
 
 def test_amounts_without_a_theme_have_three_lines_and_one_for_the_others():
     rows = tuple(row(name, "", 0.5 - 0.1 * place, 0.0) for place, name in enumerate("abcde"))
-    lines = base_lines((2.0, 1.0), rows, "base")
+    lines = beside_lines((2.0, 1.0), rows, "base")
     assert [line.name for line in lines] == ["a 1", "b 1", "c 1", "2 more amounts", "base"]
     for label, total in enumerate((2.0, 1.0)):
         assert sum(line.contributions[label] for line in lines) == pytest.approx(total)

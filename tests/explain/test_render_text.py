@@ -17,7 +17,7 @@ def of_rows(*rows: tuple[int, float, tuple[float, float]], base: tuple[float, fl
     """A reasoning of (class, similarity, weights) rows for the classes a and b."""
     made = tuple(ReasoningRow(number, *row, evidence=(0,)) for number, row in enumerate(rows))
     logits = tuple(sum(row.contribution(label) for row in made) + base[label] for label in (0, 1))
-    return Reasoning("x", ("a", "b"), logits, (0.5, 0.5), made, base=base)
+    return Reasoning("x", ("a", "b"), logits, (0.5, 0.5), made, beside=base)
 
 
 ODD = of_rows(

@@ -9,8 +9,6 @@ from torch_geometric.explain import Explainer
 
 from protgnn.errors import ProtGNNError
 from protgnn.explain import ProtGNNExplainer, PyGModule, RunContext, explain, to_frame
-from protgnn.explain.composition_rows import base_lines
-from protgnn.explain.render_text import BASE
 from protgnn.explain.run_data import run_part
 from protgnn.training.run import load_model
 
@@ -36,9 +34,7 @@ def test_a_table_has_a_row_per_graph_and_prototype_and_for_what_is_beside_them_t
         own, beside = rows[rows["prototype"].notna()], rows[rows["prototype"].isna()]
         assert own["looks_like"].tolist() == list(why.context.descriptions)
         assert own["evidence"].tolist() == [row.evidence if row.is_found else () for row in why.rows]
-        assert beside["looks_like"].tolist() == [
-            line.name for line in base_lines(why.base, why.composition, BASE)
-        ] and len(beside)
+        assert beside["looks_like"].tolist() == [line.name for line in why.beside_lines()] and len(beside)
     assert reasons[0].to_frame().equals(table[table["graph"] == 0])
     assert to_frame([]).columns.tolist() == table.columns.tolist()
 

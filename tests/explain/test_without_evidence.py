@@ -24,7 +24,7 @@ OURS = ("prototype", "looks like", "similarity", "evidence")
 def reasoning(similarity: float, base: tuple[float, ...]) -> Reasoning:
     """What is predicted to be of class a: by a row that adds ``similarity``, or by the base."""
     rows = (ReasoningRow(0, 1, 2.0, (0.0, 1.0), (0,)), ReasoningRow(1, 0, similarity, (1.0, 0.0), (1,)))
-    return Reasoning("x", ("a", "b"), (5.0, 0.0), (0.9, 0.1), rows, base=base)
+    return Reasoning("x", ("a", "b"), (5.0, 0.0), (0.9, 0.1), rows, beside=base)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_table_and_reasonings_agree_where_no_prototype_weighs_anything(request, 
     graphs, context = run_part(run, "test"), RunContext.of(run)
     reasons = explain(model, graphs, context)
     told = [row["prototype"] is None for row in predictions(model, graphs, context)]
-    assert told == [why.winning() is None for why in reasons] == [bool(why.base) for why in reasons]
+    assert told == [why.winning() is None for why in reasons] == [bool(why.beside) for why in reasons]
 
 
 def test_a_file_of_predictions_has_gaps_and_not_another_kind_of_column(protgnn_command, base_run, expected, tmp_path):
@@ -134,4 +134,4 @@ def test_filler_is_that_of_winning_rows(explained, expected):
         for number, nodes in zip(left, everything, strict=True)
     ]
     assert filler(model, graphs[left], large) == 0.0
-    assert filler(model, graphs[left], [replace(why, base=()) for why in large]) > 0.0
+    assert filler(model, graphs[left], [replace(why, beside=()) for why in large]) > 0.0

@@ -98,13 +98,13 @@ def test_a_blended_protgnn_keeps_its_promises_and_shows_what_amounts_add(parts):
     figures = faithfulness(done.model, assess(done.model, named[2]), done.prototypes.subgraphs)
     assert figures["sum_error"] <= 1e-5 and figures["prototype_error"] <= 1e-5
     for why in explain(done.model, named[2][:10]):
-        assert why.composition and why.base
+        assert why.composition and why.beside
         for label in range(3):
-            total = why.base[label] + sum(row.contribution(label) for row in why.rows)
+            total = why.beside[label] + sum(row.contribution(label) for row in why.rows)
             assert total == pytest.approx(why.logits[label], abs=1e-5)
             apart = sum(row.contributions[label] for row in why.composition)
             own = float(done.model.composition.base[label])
-            assert apart + own == pytest.approx(why.base[label], abs=1e-4)
+            assert apart + own == pytest.approx(why.beside[label], abs=1e-4)
         assert "size, polarity and the like:" in str(why)
 
 

@@ -69,9 +69,9 @@ def test_every_head_is_calibrated_predicts_the_same_and_still_adds_up(molecules,
     if head != "plain":
         assert done.scores["test"]["sum_error"] <= 1e-5
         why = explain(done.model, molecules.test[:1], RunContext(done.prototypes))[0]
-        base = why.base or (0.0,) * 3
+        beside = why.beside or (0.0,) * 3
         for label in range(3):
-            total = base[label] + sum(row.contribution(label) for row in why.rows)
+            total = beside[label] + sum(row.contribution(label) for row in why.rows)
             assert total == pytest.approx(float(after[0, label]), abs=1e-5)
         own = done.prototypes.cards[0]
         assert own.weight == pytest.approx(plain.prototypes.cards[0].weight / temperature, rel=1e-4)

@@ -140,11 +140,15 @@ def test_a_class_that_is_a_matter_of_amounts_needs_the_composition_and_sums_stay
         constant = trained.model.head.base.detach()
         if composition:
             constant = constant + trained.model.composition.base
-        wanted = one.base_gain - float(constant[one.predicted] - constant[one.runner_up])
+        wanted = (
+            one.beside[one.predicted]
+            - one.beside[one.runner_up]
+            - float(constant[one.predicted] - constant[one.runner_up])
+        )
         assert told == pytest.approx(wanted, abs=0.05)
         assert [row["name"] for row in one.to_json()["composition"]] == [row.name for row in one.composition]
         for label in range(2):
-            total = one.base[label] + sum(row.contribution(label) for row in one.rows)
+            total = one.beside[label] + sum(row.contribution(label) for row in one.rows)
             assert total == pytest.approx(one.logits[label], abs=1e-4)
     if composition:
         assert trained.scores["test"]["accuracy"] >= 0.9

@@ -102,7 +102,9 @@ def test_evidence_is_around_the_node_that_is_explained(trained, parts):
         target = int(test.ego_graphs().targets[number, 0])
         assert all(target in row.evidence for row in why.rows if row.evidence is not None and row.is_found)
         for label, logit in enumerate(why.logits):
-            assert why.base[label] + sum(row.contribution(label) for row in why.rows) == pytest.approx(logit, abs=1e-5)
+            assert why.beside[label] + sum(row.contribution(label) for row in why.rows) == pytest.approx(
+                logit, abs=1e-5
+            )
 
 
 def network_of(x: np.ndarray) -> NetworkInstances:

@@ -62,7 +62,7 @@ def test_the_promises_hold(trained, parts):
 def test_sums_of_rows_and_base_are_the_logits(trained, parts):
     for why in explain(trained.model, parts.test[:20], RunContext(trained.prototypes)):
         for label in range(2):
-            total = why.base[label] + sum(row.contribution(label) for row in why.rows)
+            total = why.beside[label] + sum(row.contribution(label) for row in why.rows)
             assert total == pytest.approx(why.logits[label], abs=1e-4)
         assert all(row.places[0] == row.evidence for row in why.rows)
         told = json.loads(json.dumps(why.to_json()))
@@ -70,7 +70,7 @@ def test_sums_of_rows_and_base_are_the_logits(trained, parts):
 
 
 def test_text_and_picture_tell_of_places_and_of_what_a_class_has_without_any_evidence(trained, parts):
-    from protgnn.explain.render_text import BASE
+    from protgnn.explain.composition_rows import BASE
     from protgnn.viz.reasoning_figure import reasoning_svg
 
     reasons = explain(trained.model, parts.train, RunContext(trained.prototypes))

@@ -14,11 +14,11 @@ def ask(client, **question):
 def test_contributions_and_the_base_add_up_to_the_logits(client):
     answer = ask(client, text=PARACETAMOL)
     for label, logit in enumerate(answer["logits"]):
-        every = sum(adds[label] for adds in answer["all"]) + answer["base"][label]
+        every = sum(adds[label] for adds in answer["all"]) + answer["beside"][label]
         shown = sum(row["similarity"] * row["weights"][label] for row in answer["rows"])
         assert every == pytest.approx(logit, abs=1e-4)
-        assert sum(line["adds"][label] for line in answer["base_lines"]) == pytest.approx(answer["base"][label])
-        assert shown + answer["rest"]["adds"][label] + answer["base"][label] == pytest.approx(logit, abs=1e-4)
+        assert sum(line["adds"][label] for line in answer["beside_lines"]) == pytest.approx(answer["beside"][label])
+        assert shown + answer["rest"]["adds"][label] + answer["beside"][label] == pytest.approx(logit, abs=1e-4)
 
 
 def test_the_answer_is_that_of_the_command_line(client, mined_run, protgnn_command):
@@ -45,7 +45,7 @@ def test_what_changed_adds_up_to_the_change_of_the_logit(client):
     assert changed["label"] == label
     assert changed["probability"] == pytest.approx([before["probabilities"][label], after["probabilities"][label]])
     moved = sum(new[label] - old[label] for old, new in zip(before["all"], after["all"], strict=True))
-    moved += changed["base"][1] - changed["base"][0]
+    moved += changed["beside"][1] - changed["beside"][0]
     assert changed["logit"][1] - changed["logit"][0] == pytest.approx(moved, abs=1e-4)
     for one in changed["prototypes"]:
         assert one["before"] == pytest.approx(before["all"][one["prototype"]][one["label"]], abs=1e-6)

@@ -31,7 +31,7 @@ export function verdict(answer, run = state.run) {
 export function changes(changed, run = state.run) {
   if (!changed) return null;
   const [before, after] = changed.probability;
-  const [made, makes] = changed.base ?? [0, 0];
+  const [made, makes] = changed.beside ?? [0, 0];
   const recomposed = Math.abs(makes - made) > 0.005;
   const same = !changed.prototypes.length && !changed.flipped && !recomposed;
   const heading = changed.flipped
@@ -117,6 +117,6 @@ function sums(answer, run) {
     h("tbody", {},
       answer.rows.length ? line(`the ${count(answer.rows.length, "prototype")} above`, shown) : null,
       answer.rest.count ? line(count(answer.rest.count, answer.rows.length ? "more prototype" : "prototype"), labels.map((label) => answer.rest.adds[label])) : null,
-      ...answer.base_lines.map((one) => line(one.name, labels.map((label) => one.adds[label]))),
+      ...answer.beside_lines.map((one) => line(one.name, labels.map((label) => one.adds[label]))),
       line("sum, the logit", labels.map((label) => answer.logits[label]), true))));
 }

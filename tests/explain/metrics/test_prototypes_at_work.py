@@ -24,7 +24,7 @@ def reasoning(number: int, *rows: tuple[int, float, float], base: tuple[float, f
         for place, (label, similar, weight) in enumerate(rows)
     )
     logits = tuple(base[label] + sum(row.contribution(label) for row in made) for label in range(2))
-    return Reasoning(None, ("no", "yes"), logits, (0.5, 0.5), made, GRAPHS, number, base=base)
+    return Reasoning(None, ("no", "yes"), logits, (0.5, 0.5), made, GRAPHS, number, beside=base)
 
 
 def test_a_prototype_is_ranked_by_its_own_class_and_an_idle_one_is_counted():
