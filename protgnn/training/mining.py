@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.optimize import minimize
 from torch import Tensor
 
 from protgnn.data.parts import PartSet
 from protgnn.data.units import members
 from protgnn.model.mined import ProtGNNMined
+from protgnn.training.fit_weights import fit_weights, graph_weights
 from protgnn.training.mining_shortlist import look_shares, shortlist
 
 LEAST_AUC = 0.5
@@ -56,9 +56,6 @@ prototype of it would be told apart by its surroundings alone. How often a graph
 
 COMPARED_AT_ONCE = 64
 """Candidates that are compared with all parts at once, for the memory that takes."""
-
-L2 = 1e-3
-FIT_STEPS = 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,47 +206,6 @@ def select(
         label, column = (int(place) for place in np.unravel_index(int(np.argmax(aucs)), aucs.shape))
         chosen.append((column, label))
     return chosen
-
-
-def fit_weights(
-    values: Tensor,
-    y: Tensor,
-    classes: Tensor,
-    weight: Tensor,
-    base: Tensor,
-    steps: int = FIT_STEPS,
-    class_weight: Tensor | None = None,
-    offset: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Weights ``[K]``, not negative and in the own class alone, and bases ``[C]`` of a logistic model on values
-    ``[G, K]`` added to the logits ``offset [G, C]``, by L-BFGS from where they are; a graph counts as much as the
-    weight of its class ``[C]``. Weights, not what they come to, are kept small: a part that few graphs have must not
-    decide alone."""
-    sample_weight = graph_weights(y, class_weight)
-    scale = values.double().numpy().std(0) + 1e-3
-    scaled, own = values.double().numpy() / scale, np.eye(len(base))[classes.numpy()]
-    given = 0.0 if offset is None else offset.double().numpy()
-    truth, kept, cost = np.eye(len(base))[y.numpy()], values.shape[1], L2 / scale**2
-
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        logits = (scaled * theta[:kept]) @ own + theta[kept:] + given
-        logits -= logits.max(1, keepdims=True)
-        share = np.exp(logits)
-        share /= share.sum(1, keepdims=True)
-        error = (share - truth) * sample_weight[:, None] / len(truth)
-        value = -(np.log((share * truth).sum(1) + 1e-12) * sample_weight).mean() + (cost * theta[:kept] ** 2).sum()
-        slope = (scaled * (error @ own.T)).sum(0) + 2 * cost * theta[:kept]
-        return float(value), np.concatenate([slope, error.sum(0)])
-
-    first = np.concatenate([weight.double().numpy() * scale, base.double().numpy()])
-    bounds = [(0, None)] * kept + [(None, None)] * len(base)
-    theta = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}).x
-    return torch.from_numpy(theta[:kept] / scale).float(), torch.from_numpy(theta[kept:]).float()
-
-
-def graph_weights(y: Tensor, class_weight: Tensor | None) -> np.ndarray:
-    """How much each graph counts, ``[G]``."""
-    return np.ones(len(y)) if class_weight is None else class_weight.double()[y].numpy()
 
 
 def _log_loss(logits: Tensor, y: Tensor, sample_weight: np.ndarray) -> float:

@@ -70,6 +70,20 @@ def test_a_protgnn_plus_whose_parts_cannot_tell_has_a_composition(parts):
     assert done.model.composition.is_fitted and done.scores["test"]["accuracy"] >= 0.9  # sizes are no parts
 
 
+@pytest.mark.parametrize(("tolerance", "averaged"), [(1.0, False), (-100.0, True)])
+def test_parts_come_first_unless_averaging_is_much_better(parts, monkeypatch, tolerance, averaged):
+    """A loss is not negative, so with a tolerance of 1 nothing is better enough; with -100 averaging always is."""
+    monkeypatch.setattr("protgnn.training.add_composition.PARTS_FIRST", tolerance)
+    train_part, valid, test = (by_size(part) for part in (parts.train, parts.valid, parts.test))
+    recipe = make_recipe(hidden=8, plus=True, warm_up=1, calibrate=False)
+    alone = train(SplitData(train_part, valid, test), recipe.model_copy(update={"composition": False})).model
+    done = train(SplitData(train_part, valid, test), recipe)
+    ratio = done.model.head.last.weight.sum() / alone.head.last.weight.sum()
+    torch.testing.assert_close(done.model.head.last.weight, ratio * alone.head.last.weight)
+    assert (float(ratio) != pytest.approx(1, abs=1e-4)) == averaged
+    assert done.scores["test"]["sum_error"] <= 1e-5 and done.model.composition.is_fitted
+
+
 def test_amounts_of_a_protgnn_plus_tell_what_parts_leave_open(parts):
     """Rows of parts are what they are without a composition, up to the temperature, and amounts come on top."""
     named = SplitData(*(by_size(part) for part in (parts.train, parts.valid, parts.test)))

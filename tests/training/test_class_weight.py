@@ -9,8 +9,8 @@ from torch.nn.functional import cross_entropy
 from protgnn.errors import ProtGNNError
 from protgnn.model.objective import weighted_cross_entropy
 from protgnn.training.class_weight import class_weights
+from protgnn.training.fit_weights import fit_weights
 from protgnn.training.last_layer import refine
-from protgnn.training.mining import fit_weights
 from protgnn.training.recipe import make_recipe
 from protgnn.training.resolve import resolve
 from protgnn.training.selection import Criterion

@@ -6,7 +6,6 @@ import json
 import numpy as np
 import pytest
 import torch
-from scipy.optimize import minimize
 
 import protgnn
 from protgnn.datasets.builtin.smarts_motifs import motif_molecules
@@ -17,7 +16,7 @@ from protgnn.explain.metrics.figures import explanation_figures
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training import checkpoint
 from protgnn.training.evaluate import Outcome, faithfulness
-from protgnn.training.mining import EVERYWHERE, CandidatePool, candidate_pool, fit_weights, select
+from protgnn.training.mining import EVERYWHERE, CandidatePool, candidate_pool, select
 from protgnn.training.mining_shortlist import look_shares
 from protgnn.training.recipe import make_recipe
 from protgnn.training.run import Run, load_model
@@ -78,7 +77,7 @@ def test_text_and_picture_tell_of_places_and_of_what_a_class_has_without_any_evi
     assert several
     for why in (reasons[0], several[0]):
         said = " ".join(str(why).split())
-        assert "base: what a class has before anything is found" in said and BASE in reasoning_svg(why)
+        assert "base: the bias of each class" in said and BASE in reasoning_svg(why)
     row = next(row for row in several[0].rows if len(row.places) > 1)
     assert f"found {len(row.places)} times" in str(several[0])
     assert set(row.marked) == {node for place in row.places for node in place}
@@ -139,26 +138,6 @@ def test_the_guide_is_exported_as_it_was_chosen():
     chosen = {name: value for name, value in found.state.best.items() if name.startswith("guide.")}
     own = found.model.state_dict()
     assert chosen and all(torch.equal(own[name], value) for name, value in chosen.items())
-
-
-def test_weights_are_those_of_a_bounded_logistic_regression():
-    generator = torch.Generator().manual_seed(0)
-    values = torch.rand(60, 3, generator=generator)
-    y = (values[:, 0] + 0.3 * torch.randn(60, generator=generator) > 0.5).long()
-    classes = torch.tensor([1, 0, 1])
-    weight, base = fit_weights(values, y, classes, torch.zeros(3), torch.zeros(2), 500)
-
-    def loss(theta):
-        logits = np.zeros((60, 2)) + theta[3:]
-        for column, label in enumerate(classes.tolist()):
-            logits[:, label] += values[:, column].numpy() * theta[column]
-        log = logits - np.log(np.exp(logits).sum(1, keepdims=True))
-        return -log[np.arange(60), y.numpy()].mean() + 1e-3 * (theta[:3] ** 2).sum()
-
-    bounds = [(0, None)] * 3 + [(None, None)] * 2
-    best = minimize(loss, np.zeros(5), method="L-BFGS-B", bounds=bounds, options={"maxiter": 2000}).fun
-    assert (weight >= 0).all()
-    assert loss(np.concatenate([weight.numpy(), base.numpy()])) == pytest.approx(best, abs=1e-4)
 
 
 def test_what_every_graph_has_is_no_prototype_unless_it_counts(trained, parts):

@@ -24,6 +24,9 @@ from protgnn.training.evaluate import graphs_at_once
 OUTSIDE = 1e-3
 """How much the sampler's word counts outside of the evidence: only to order what is there."""
 
+BORDER = 0.1
+"""Share of an edge's score that is the mean of its ends."""
+
 
 @dataclass(frozen=True)
 class MotifAUC:
@@ -99,11 +102,17 @@ def _auc(true: Tensor, score: Tensor) -> float:
 
 
 def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
-    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence. An
-    edge has the mean of its ends."""
+    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence."""
     node, predicted = node_share(model, batch)
-    source, target = batch.edge_index
-    return (node[source] + node[target]) / 2, predicted
+    return edges_of_parts(node, batch.edge_index), predicted
+
+
+def edges_of_parts(node: Tensor, edge_index: Tensor) -> Tensor:
+    """Scores of edges ``[E]`` from those of the nodes of parts ``[N]``: the lower of the two ends, since an edge is in
+    a part if both are, and a little of their mean, which tells the edges of a lone atom from others."""
+    source, target = node[edge_index]
+    score: Tensor = (1 - BORDER) * torch.minimum(source, target) + BORDER * (source + target) / 2
+    return score
 
 
 def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:

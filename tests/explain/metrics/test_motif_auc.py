@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
 from protgnn.errors import DataError
 from protgnn.explain.explanation import explain
-from protgnn.explain.metrics.motif_auc import OUTSIDE, _best_place, _places, edge_share, motif_auc
+from protgnn.explain.metrics.motif_auc import OUTSIDE, _best_place, _places, edge_share, edges_of_parts, motif_auc
 from protgnn.model.classifier import ProtGNNPlus
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import EvidenceOptions
@@ -98,3 +98,12 @@ def test_of_several_motifs_the_best_found_counts_and_the_others_neither_way():
 def test_graphs_without_a_known_motif_are_refused(model, graphs):
     with pytest.raises(DataError, match="true motif"):
         motif_auc(model, replace(graphs, node_mask=None))
+
+
+def test_an_edge_inside_a_weak_part_ranks_above_one_at_the_border_of_a_strong_one():
+    """On a path nodes 0 and 1 are a strong part, 3 and 4 a weak one, and 6 is a part by itself."""
+    node = torch.tensor([1.0, 1.0, 0.0, 0.2, 0.2, 0.0, 0.1, 0.0, 0.0])
+    path = torch.stack([torch.arange(8), torch.arange(1, 9)])
+    score = edges_of_parts(node, path)
+    inside, border, outside = score[[0, 3]], score[[1, 2, 4, 5, 6]], score[[7]]
+    assert inside.min() > border.max() and border.min() > outside.max() == 0
