@@ -56,7 +56,8 @@ def searched_scores(model: ProtGNN, graphs: GraphSet) -> Explained:
 
 
 def evidence_edges(graphs: GraphSet, reasonings: Iterable[Reasoning]) -> list[int]:
-    """How many edges the evidence of the deciding rows has on each graph, in all its places; 0 where none decided."""
+    """How many edges the evidence of the deciding rows has on each graph, in all its places; 0 where none decided. A
+    lone node has the edges that it is on."""
     counts = []
     for number, why in enumerate(reasonings):
         ends = graphs.edge_index[:, slice(*graphs.edge_ptr[number : number + 2].tolist())]
@@ -64,7 +65,7 @@ def evidence_edges(graphs: GraphSet, reasonings: Iterable[Reasoning]) -> list[in
         for row in deciding_rows(why):
             for place in row.places or (() if row.evidence is None else (row.evidence,)):
                 inside = _members(place, int(graphs.node_counts[number]))
-                shown |= inside[ends[0]] & inside[ends[1]]
+                shown |= inside[ends[0]] & inside[ends[1]] if len(place) > 1 else inside[ends].any(0)
         counts.append(int(shown.sum()) // 2)
     return counts
 
