@@ -103,16 +103,8 @@ def _auc(true: Tensor, score: Tensor) -> float:
 
 def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
     """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence."""
-    node, predicted = node_share(model, batch)
-    return edges_of_parts(node, batch.edge_index), predicted
-
-
-def edges_of_parts(node: Tensor, edge_index: Tensor) -> Tensor:
-    """Scores of edges ``[E]`` from those of the nodes of parts ``[N]``: the lower of the two ends, since an edge is in
-    a part if both are, and a little of their mean, which tells the edges of a lone atom from others."""
-    source, target = node[edge_index]
-    score: Tensor = (1 - BORDER) * torch.minimum(source, target) + BORDER * (source + target) / 2
-    return score
+    several, lone, predicted = _shares(model, batch)
+    return edges_of_parts(several, lone, batch.edge_index), predicted
 
 
 def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -121,22 +113,41 @@ def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
     A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
     and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half.
     """
+    several, lone, predicted = _shares(model, batch)
+    return several + lone, predicted
+
+
+def edges_of_parts(several: Tensor, lone: Tensor, edge_index: Tensor) -> Tensor:
+    """Scores of edges ``[E]`` from those of nodes ``[N]`` in parts of ``several`` nodes and in parts of a ``lone`` one.
+
+    An edge is in a part if both its ends are, so it has the lower of the two, and a little of their mean: edges at the
+    border of a part come before those further away. A lone node has no edge inside, so each that it is on has the mean.
+    """
+    source, target = several[edge_index]
+    inside = (1 - BORDER) * torch.minimum(source, target) + BORDER * (source + target) / 2
+    score: Tensor = inside + lone[edge_index].mean(0)
+    return score
+
+
+def _shares(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """What each node has as one of several in a place, and as the only one, ``[N]`` each; the predicted classes."""
     head, found = model.head, model.evidence(batch)
     predicted = (head.logits_of(found.value) + model.base(batch)).argmax(1)
     gain = (found.value * head.last.weight[predicted]).clamp(min=0)
     share = gain / gain.sum(1, keepdim=True).clamp(min=1e-12)
     starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()
     best = found.similar.gather(0, found.places.best).clamp(min=1e-12)
-    node = torch.zeros(len(batch.x))
+    several, lone = torch.zeros(2, len(batch.x))
     places, units = found.places, [own.all_units() for own in model.rule.units(batch)]
     for graph, row, column in zip(places.graph.tolist(), places.row.tolist(), places.column.tolist(), strict=True):
         if share[graph, column] > 0:
             part = found.parts.masks[row]
+            node = lone if part.bit_count() == 1 else several
             inside = [unit for unit in units[graph] if unit & part == unit]
             own = share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
             for unit in inside:
                 node[[starts[graph] + member for member in members(unit)]] += own / unit.bit_count()
-    return node, predicted
+    return several, lone, predicted
 
 
 def edge_share(model: ProtGNNPlus, batch: Batch, evidence: Evidence, shown: bool = True) -> tuple[Tensor, Tensor]:
