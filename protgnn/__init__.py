@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from protgnn.version import VERSION
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from protgnn.datasets.dataset import Dataset
     from protgnn.datasets.load import load, read_csv
     from protgnn.estimator import ProtGNNClassifier
+
+# Threads that wait by spinning make training several times slower on a machine that does something else as well.
+# PyTorch reads this when it is first imported, which is why it stands here.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __version__ = VERSION
 __all__ = [

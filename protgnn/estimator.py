@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,18 +16,16 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.network.instances import Instances, NetworkInstances
+from protgnn.data.network.instances import Instances
 from protgnn.data.schema import Schema
 from protgnn.data.split import set_aside
 from protgnn.data.validate import check, check_class_sizes
 from protgnn.datasets.copies import copy_groups
-from protgnn.datasets.load import Dataset
-from protgnn.datasets.network_dataset import NetworkDataset
-from protgnn.datasets.new_input import as_model_smiles, conform, conform_network, read_sentences
+from protgnn.datasets.given_graphs import GivenGraphs, given_graphs, is_list
+from protgnn.datasets.new_input import conform, conform_network
 from protgnn.editing.estimator_edits import EditablePrototypes
 from protgnn.errors import DataError, ProtGNNError, ScoreWarning
 from protgnn.explain.explain_run import explain_run
-from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.checkpoint import TrainingState
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.recipe import Recipe, make_recipe, total_epochs
@@ -39,15 +37,16 @@ from protgnn.training.train import SplitData, Trained, train
 
 __all__ = ["ProtGNNClassifier"]
 
-Labelled = GraphSet | NetworkInstances
-
 
 class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A graph classifier that follows scikit-learn: ``get_params``, ``clone`` and ``cross_val_score`` work.
 
-    Graphs are a :class:`~protgnn.data.graph_set.GraphSet`, a list of PyG ``Data`` or of SMILES. Instead of graphs there
-    may be nodes or pairs of a network, :class:`~protgnn.data.network.instances.NetworkInstances`, as in
-    ``protgnn.load("ba-shapes").train``.
+    Graphs are a :class:`~protgnn.data.graph_set.GraphSet`, a list of PyG ``Data``, of RDKit molecules or of SMILES.
+    Instead of graphs there may be nodes or pairs of a network,
+    :class:`~protgnn.data.network.instances.NetworkInstances`, as in ``protgnn.load("ba-shapes").train``.
+
+    >>> model = ProtGNNClassifier(plus=True, settings={"epochs": 40, "class_weight": "balanced"})
+    >>> model.fit(["CCO", "c1ccccc1", ...], ["soluble", "insoluble", ...]).predict(["CCN"])
 
     Args:
         encoder: gcn, gin, gat, a PyG model by name (``"pyg:GraphSAGE"``) or a PyG module of your own. By default the
@@ -145,7 +144,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         with ProgressBar("Training", total_epochs(resolve(recipe, parts.train, module))) as bar:
             return train(parts, recipe, module, lambda state: bar.update(state.epoch, state.summary()))
 
-    def _hold_out(self, graphs: Labelled) -> tuple[Labelled, Labelled]:
+    def _hold_out(self, graphs: GivenGraphs) -> tuple[GivenGraphs, GivenGraphs]:
         assert graphs.y is not None
         if not 0 < self.validation_fraction < 1:
             raise ProtGNNError(f"Expected validation_fraction between 0 and 1 (got {self.validation_fraction})")
@@ -153,8 +152,8 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         kept, held = set_aside(graphs.y.numpy(), self.validation_fraction, self.seed, groups)
         return graphs[torch.from_numpy(kept)], graphs[torch.from_numpy(held)]
 
-    def _validation(self, graphs: Any, schema: Schema) -> Labelled:
-        held = _conformed(_checked(_packed(graphs, schema), training=False), schema)
+    def _validation(self, graphs: Any, schema: Schema) -> GivenGraphs:
+        held = _conformed(_checked(given_graphs(graphs, schema), training=False), schema)
         if held.y is None:
             raise DataError("Expected labelled validation graphs (got graphs without labels)")
         return held
@@ -167,7 +166,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
     def _new(self, graphs: Any) -> Instances:
         """Graphs to predict, as the model knows them; what they are labelled with does not matter."""
         check_is_fitted(self, "model_")
-        bare = _checked(replace(_packed(graphs, self.run_.schema), y=None), training=False)
+        bare = _checked(replace(given_graphs(graphs, self.run_.schema), y=None), training=False)
         return as_model_input(self.run_.recipe, _conformed(bare, self.run_.schema))
 
     def predict_proba(self, graphs: Any) -> np.ndarray:
@@ -175,7 +174,13 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         return torch.from_numpy(self.predict_logits(graphs)).softmax(1).numpy()
 
     def predict(self, graphs: Any) -> np.ndarray:
-        """Predict the class of each graph, ``[G]``: its name or, where ``fit`` was given ``y``, a value as in that."""
+        """Predict the class of each graph, ``[G]``.
+
+        Returns:
+            Values of ``classes_``. Where ``fit`` was given ``y``, they are values as in that and of its type. Otherwise
+            they are names of classes, texts even where a file said 0 and 1: compare them with ``graphs.labels``, not
+            with the numbers in ``graphs.y``.
+        """
         best = self.predict_logits(graphs).argmax(1)
         return np.asarray(self.classes_[best])
 
@@ -191,10 +196,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
             ProtGNNError: The model is a plain one, without prototypes to explain by.
         """
         found = explain_run(self.model_, self.run_, self._new(graphs))
-        is_list = isinstance(graphs, Sequence | np.ndarray) and not isinstance(
-            graphs, str | GraphSet | NetworkInstances
-        )
-        return found[0] if len(found) == 1 and not is_list else found
+        return found[0] if len(found) == 1 and not is_list(graphs) else found
 
     def score(self, graphs: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Compute the accuracy on labelled graphs; ``evaluate`` says more.
@@ -208,7 +210,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
             DataError: There are no labels, or ``y`` has numbers where ``classes_`` are names, or names for numbers.
         """
         check_is_fitted(self, "model_")
-        packed = _packed(graphs, self.run_.schema)
+        packed = given_graphs(graphs, self.run_.schema)
         return float(super().score(packed, self._labels(packed, y), sample_weight))
 
     def evaluate(self, graphs: Any, y: Any = None) -> dict[str, Any]:
@@ -222,12 +224,12 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
             ScoreWarning: As in ``fit``, on these graphs.
         """
         check_is_fitted(self, "model_")
-        packed = _packed(graphs, self.run_.schema)
+        packed = given_graphs(graphs, self.run_.schema)
         number = {value: place for place, value in enumerate(self.classes_.tolist())}
         labels = self._labels(packed, y).tolist()
         unknown = [value for value in labels if value not in number]
         if unknown:
-            raise DataError(f"Expected labels among {', '.join(map(str, number))} (got {unknown[0]!r})")
+            raise DataError(f"Expected labels among {', '.join(map(repr, number))} (got {unknown[0]!r})")
         truth = torch.tensor([number[value] for value in labels])
         names, link = tuple(map(str, number)), 1 if packed.num_targets == 2 else None
         logits = torch.from_numpy(self.predict_logits(packed))
@@ -235,18 +237,19 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         _warn(found)
         return found
 
-    def _labels(self, packed: Labelled, y: Any) -> np.ndarray:
+    def _labels(self, packed: GivenGraphs, y: Any) -> np.ndarray:
         """A label for each graph, as in ``classes_``."""
         labels = self._own_labels(packed) if y is None else np.asarray(y)
         if labels.size and _is_text(labels) != _is_text(self.classes_):
-            known = ", ".join(map(str, self.classes_))
+            known, got = self.classes_.tolist(), labels.ravel().tolist()[0]
+            what = "texts" if _is_text(self.classes_) else "numbers"
             raise DataError(
-                f"Expected labels as in `classes_`, {known} (got {labels.flat[0]!r}): leave `y` out to score on the "
-                "labels that came with the graphs"
+                f"Expected labels as in `classes_`, {', '.join(map(repr, known))} (got {got!r}): give {what} such as "
+                f"{known[0]!r}, or leave `y` out to score on the labels that came with the graphs"
             )
         return labels
 
-    def _own_labels(self, graphs: Labelled) -> np.ndarray:
+    def _own_labels(self, graphs: GivenGraphs) -> np.ndarray:
         """The labels that came with the graphs, matched by name to the classes of the model."""
         labelled = _conformed(_checked(graphs, training=False), self.run_.schema)
         if labelled.y is None:
@@ -288,28 +291,11 @@ def _warn(scores: dict[str, Any]) -> None:
         warnings.warn(text, ScoreWarning, stacklevel=3)
 
 
-def _packed(graphs: Any, schema: Schema | None = None) -> Labelled:
-    """Graphs of any kind as a set, as a model of the schema takes them; texts are SMILES or, for it, sentences."""
-    if isinstance(graphs, GraphSet | NetworkInstances):
-        return graphs
-    if isinstance(graphs, Dataset | NetworkDataset):
-        raise DataError("Expected graphs (got a dataset with its parts): give data.train, data.test or data.graphs")
-    if isinstance(graphs, str):
-        graphs = [graphs]
-    if isinstance(graphs, Sequence | np.ndarray) and len(graphs) and all(isinstance(graph, str) for graph in graphs):
-        if schema is not None and schema.kind == "sentence":
-            return read_sentences(list(graphs), schema)
-        return from_smiles([graph if schema is None else as_model_smiles(graph, schema) for graph in graphs])
-    if isinstance(graphs, Sequence) and len(graphs) and all(isinstance(graph, GraphSet) for graph in graphs):
-        return GraphSet.concatenate(list(graphs))
-    return GraphSet.from_pyg(graphs)
-
-
 def _is_text(values: np.ndarray) -> bool:
     return values.dtype.kind in "UST" or (values.dtype.kind == "O" and all(isinstance(one, str) for one in values.flat))
 
 
-def _checked(data: Labelled, training: bool) -> Labelled:
+def _checked(data: GivenGraphs, training: bool) -> GivenGraphs:
     """Graphs after the checks at the door; a network has passed all but that of its classes when it was made."""
     if isinstance(data, GraphSet):
         return check(data, training=training)[0]
@@ -320,14 +306,14 @@ def _checked(data: Labelled, training: bool) -> Labelled:
     return data
 
 
-def _conformed(data: Labelled, schema: Schema) -> Labelled:
+def _conformed(data: GivenGraphs, schema: Schema) -> GivenGraphs:
     """As a model of that schema knows them."""
     return conform(data, schema) if isinstance(data, GraphSet) else conform_network(data, schema)
 
 
-def _labelled(graphs: Any, y: Any) -> tuple[Labelled, np.ndarray]:
+def _labelled(graphs: Any, y: Any) -> tuple[GivenGraphs, np.ndarray]:
     """Checked graphs with class numbers, and what each number stands for: a name, or a value of ``y``."""
-    packed = _packed(graphs)
+    packed = given_graphs(graphs)
     if y is None:
         packed = _checked(packed, training=True)
         return packed, np.asarray(packed.schema.class_names)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rdkit import Chem
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -67,11 +68,31 @@ def test_classes_are_names_also_from_a_run_of_either_kind(quick, molecules, run_
 
 def test_numbers_are_no_labels_where_classes_are_names(quick, molecules):
     quick.fit(molecules.train, validation=molecules.valid)
-    with pytest.raises(DataError, match=r"`classes_`, high, low, medium \(got .*\): leave `y` out"):
+    got = int(molecules.test.y[0])
+    said = rf"`classes_`, 'high', 'low', 'medium' \(got {got}\): give texts such as 'high', or leave `y` out"
+    with pytest.raises(DataError, match=said):
         quick.score(molecules.test, molecules.test.y.numpy())
     quick.fit(molecules.train, molecules.train.y.numpy(), validation=molecules.valid)
-    with pytest.raises(DataError, match="`classes_`, 0, 1, 2"):
+    with pytest.raises(DataError, match=r"`classes_`, 0, 1, 2 \(got 'low'\): give numbers such as 0"):
         quick.score(molecules.test, ["low"] * len(molecules.test))
+
+
+def test_texts_that_look_like_numbers_are_told_from_numbers(quick, molecules):
+    numbered = replace(molecules.graphs, schema=replace(molecules.graphs.schema, class_names=("0", "1", "2")))
+    quick.fit(numbered)
+    with pytest.raises(DataError, match=r"`classes_`, '0', '1', '2' \(got 0\): give texts such as '0'"):
+        quick.score(["CCO", "CCC"], [0, 1])
+    with pytest.raises(DataError, match=r"among '0', '1', '2' \(got '7'\)"):
+        quick.evaluate(["CCO"], ["7"])
+
+
+def test_predictions_are_compared_with_the_labels_of_graphs_and_of_nodes(quick, molecules):
+    quick.fit(molecules.train, validation=molecules.valid)
+    assert (quick.predict(molecules.test) == molecules.test.labels).mean() == quick.score(molecules.test)
+    nodes = protgnn.load("ba-shapes").test
+    assert nodes.labels.tolist() == [nodes.schema.class_names[label] for label in nodes.y.tolist()]
+    with pytest.raises(DataError, match="There are no labels"):
+        _ = replace(molecules.test, y=None).labels
 
 
 def test_columns_of_probabilities_follow_the_classes_whatever_the_labels(quick, molecules, texts):
@@ -229,6 +250,8 @@ def test_wrong_labels_and_graphs_are_refused(quick, molecules):
         quick.fit(molecules.train, 1)
     with pytest.raises(DataError, match=r"data\.train"):
         quick.fit(molecules)
+    with pytest.raises(ProtGNNError, match=r"\(got \{'epochs': 15\}\).*changed by settings=\{"):
+        protgnn.ProtGNNClassifier(recipe={"epochs": 15}).fit(molecules.train)
     with pytest.raises(ProtGNNError, match="a dictionary of recipe keys"):
         protgnn.ProtGNNClassifier(settings=[1]).fit(molecules.train)
     with pytest.raises(ProtGNNError, match="validation_fraction between 0 and 1"):
@@ -267,6 +290,34 @@ def test_molecules_may_be_given_as_smiles(quick, molecules):
     np.testing.assert_allclose(quick.predict_logits(molecules.test.names[0]), expected[:1], atol=1e-5)
     with pytest.raises(DataError, match="Molecule 1: RDKit cannot read"):
         quick.predict(["CCO", "nonsense"])
+
+
+def test_molecules_may_be_those_of_rdkit(quick, molecules):
+    mols = [Chem.MolFromSmiles(name) for name in molecules.test.names]
+    quick.fit([Chem.MolFromSmiles(name) for name in molecules.train.names], molecules.train.y.numpy())
+    written = [Chem.MolToSmiles(mol) for mol in mols]
+    np.testing.assert_array_equal(quick.predict_logits(mols), quick.predict_logits(written))
+    np.testing.assert_allclose(quick.predict_logits(mols[0]), quick.predict_logits(written[0]))
+    np.testing.assert_allclose(quick.predict_logits(Chem.AddHs(mols[0])), quick.predict_logits(written[0]))
+    np.testing.assert_array_equal(quick.predict(np.array(mols)), quick.predict(mols))
+    with pytest.raises(DataError, match=r"RDKit molecule at place 1 \(got None, which RDKit gives.*leave it out"):
+        quick.predict([mols[0], None])
+    with pytest.raises(DataError, match=r"RDKit molecule at place 1 \(got str\)"):
+        quick.predict([mols[0], "CCO"])
+
+
+@pytest.mark.parametrize("one", [True, False])
+def test_an_rdkit_molecule_is_explained_by_its_smiles(prototype_run, one):
+    fitted, mol = protgnn.ProtGNNClassifier.from_run(prototype_run), Chem.MolFromSmiles("OCC")
+    found = fitted.explain(mol if one else [mol])
+    assert (found if one else found[0]).name == "CCO" and isinstance(found, list) is not one
+
+
+def test_an_inchi_is_refused_with_what_to_do(quick, molecules):
+    quick.fit(molecules.train)
+    for given in ("InChI=1S/CH4/h1H4", ["InChI=1S/CH4/h1H4"]):
+        with pytest.raises(DataError, match=r"is an InChI, not a SMILES: convert it by Chem\.MolToSmiles"):
+            quick.predict(given)
 
 
 def test_data_says_in_a_line_what_it_is(molecules):

@@ -88,7 +88,7 @@ def test_a_graph_without_a_name_is_called_by_its_row(protgnn_command, tmp_path):
     for source in ("test", made):
         told = json.loads(protgnn_command("explain", tmp_path / "run", source, "--row", 3, "--json").out)
         shown = protgnn_command("explain", tmp_path / "run", source, "--row", 3).out
-        assert shown.startswith("graph 3: ") and ("right" in shown) == (told["truth"] == told["predicted"])
+        assert shown.startswith("graph 3: ") and ("(correct)" in shown) == (told["truth"] == told["predicted"])
 
 
 def test_labels_of_something_else_do_not_stand_in_the_way_of_predictions(protgnn_command, molecules_csv, tmp_path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protgnn.cli.console import SCORES, cell, print_json, print_line, print_table, say, table
+from protgnn.cli.console import SCORES, cell, noun_of, print_json, print_line, print_table, say, table
 from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
 from protgnn.cli.preflight import check_data, check_run
 
@@ -19,7 +19,7 @@ def compare(
     run: RunFolder,
     second: Annotated[Path, typer.Argument(metavar="RUN2", help="Another run directory.")],
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; else what both runs held out.")
+        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; by default what both runs held out.")
     ] = None,
     rows: Annotated[int, typer.Option(min=0, help="How many disagreements to print.")] = 20,
     smiles: Smiles = None,
@@ -34,6 +34,7 @@ def compare(
     if data is not None:
         check_data(data, smiles, text, label, to_learn=False)
     from protgnn.explain.compare_runs import compare_runs, held_out_in_both
+    from protgnn.explain.describe import count
     from protgnn.explain.resolve_input import is_run_data, resolve_input
     from protgnn.training.run import load_model
 
@@ -45,18 +46,19 @@ def compare(
         graphs = resolve_input(one[1], data, **columns, labels="needed", say=say)
         others, notes = resolve_input(two[1], data, **columns, labels="needed"), ()
         if is_run_data(one[1], graphs) or is_run_data(two[1], others):
-            notes = ("a model was trained on a part of these graphs; without DATA held-out ones are compared",)
+            notes = ("a model was trained on part of this data: leave out DATA to compare on what was held out",)
     found = compare_runs(one, two, graphs, others, notes)
     if as_json:
         return print_json({"first": str(run), "second": str(second), **found.to_json()})
     for note in found.notes:
         say(note)
-    _print(found, str(run), str(second), rows)
+    noun = noun_of(one[1])
+    print_line(f"{count(found.n, noun)}; first: {run}, second: {second}", bold=True)
+    _print(found, noun, rows)
 
 
-def _print(found: RunComparison, first: str, second: str, rows: int) -> None:
+def _print(found: RunComparison, noun: str, rows: int) -> None:
     """Scores, then what they disagree on, then prototypes."""
-    print_line(f"{found.n} graphs; first: {first}, second: {second}", bold=True)
     shown = table("score", "first", "second", "difference", "95% interval", padding=False)
     for key, name in SCORES.items():
         gap, values = found.differences.get(key), [scores.get(key) for scores in found.scores]
@@ -65,26 +67,25 @@ def _print(found: RunComparison, first: str, second: str, rows: int) -> None:
             shown.add_row(cell(name), *(f"{value:.4f}" for value in values), f"{gap.difference:+.4f}", between)
     print_table(shown)
     test = found.mcnemar
-    print_line(
-        f"only the first is right on {test.only_first}, only the second on {test.only_second}; if neither were better, "
-        f"so uneven a split had probability {test.p_value:.2g} (McNemar)",
-        wrap=True,
-    )
-    _print_disagreements(found, rows)
+    said = f"only the first is right on {test.only_first}, only the second on {test.only_second}"
+    if test.only_first or test.only_second:
+        said += f"; a split at least this uneven would arise by chance with probability {test.p_value:.2g} (McNemar)"
+    print_line(said, wrap=True)
+    _print_disagreements(found, noun, rows)
     if found.prototypes:
-        print_line("\nprototypes, those that look the same side by side", bold=True)
+        print_line("\nprototypes; those that look the same share a row", bold=True)
         shown = table("class", "first", "weight", "second", "weight", "prototype", padding=False)
         for pair in found.prototypes:
             shown.add_row(*_prototype_cells(pair))
         print_table(shown)
 
 
-def _print_disagreements(found: RunComparison, rows: int) -> None:
+def _print_disagreements(found: RunComparison, noun: str, rows: int) -> None:
     count = len(found.disagreements)
     print_line(f"\nthey disagree on {count} of {found.n}", bold=True)
     if not count or not rows:
         return
-    shown = table("", "class", "first", "second", "graph", padding=False)
+    shown = table("", "class", "first", "second", noun, padding=False)
     for one in found.disagreements[:rows]:
         said = [f"{opinion.predicted} {opinion.probability:.2f}" for opinion in (one.first, one.second)]
         cells = (str(one.number), one.truth, *said, one.name or "")

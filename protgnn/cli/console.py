@@ -119,12 +119,11 @@ def print_table(shown: Table) -> None:
     out.print(shown)
 
 
-def held_out(run: Run) -> str:
-    """``held-out test graphs``, or what else a model classifies."""
+def noun_of(run: Run) -> str:
+    """What a model classifies, in a word: a molecule, a node, a pair."""
     from protgnn.training.resolve import noun
 
-    what = noun(run.recipe, run.schema)
-    return f"held-out test {what if what in ('node', 'pair') else 'graph'}s"
+    return noun(run.recipe, run.schema)
 
 
 def prototype_rows(run: Run) -> list[dict[str, Any]]:
@@ -143,17 +142,18 @@ def prototype_rows(run: Run) -> list[dict[str, Any]]:
 
 def print_prototypes(run: Run) -> None:
     """Print the prototypes as a table."""
-    shown = table("", "class", "weight", "support", "prototype", "in")
+    noun = noun_of(run)
+    shown = table("", "class", "weight", "support", "prototype", "from")
     for column in shown.columns:
         column.overflow = "fold"  # a SMILES has no place to break, and none of it may be lost
     for row in prototype_rows(run):
-        source = row["name"] or f"training graph {row['graph']}"
+        source = row["name"] or f"training {noun} {row['graph']}"
         number = f"{row['number']}{' required' if row['required'] else ''}"
         cells = (number, row["class"], f"{row['weight']:.2f}", str(row["support"]), row["description"], source)
         shown.add_row(*map(cell, cells))
     print_table(shown)
-    said = "\nweight: what similarity 1 adds to the logit of its class; support: training graphs it is nearest to."
-    print_line(said, wrap=True)
+    weight = "what a similarity of 1 adds to the logit of its class"
+    print_line(f"\nweight: {weight}; support: how many training {noun}s it is nearest to.", wrap=True)
 
 
 PER_CLASS = ("recall", "precision", "average_precision")
@@ -166,17 +166,19 @@ SCORES = {
     "mcc": "Matthews correlation",
     "brier": "Brier score",
     "ece": "calibration error (ECE)",
-    "ece_by_chance": "  by chance alone",
-    "loss": "loss",
+    "ece_by_chance": "  expected by chance",
+    "loss": "cross-entropy",
 }
 """Scores in the order and words in which they are printed."""
 
 
-def print_scores(scores: dict[str, Any], title: str) -> None:
-    """Print the scores of one part of the data, or of data of the user's."""
+def print_scores(scores: dict[str, Any], run: Run, data: str | None = None) -> None:
+    """Print the scores of a run on its test part, or on data of the user's."""
+    from protgnn.explain.describe import count
     from protgnn.training.scores import majority_baseline
 
-    print_line(f"{scores['n']} {title}", bold=True)
+    noun, n = noun_of(run), scores["n"]
+    print_line(f"{count(n, noun)} of {data}" if data else count(n, f"held-out test {noun}"), bold=True)
     shown = table("class", "n", "recall", "precision", "average precision", padding=False)
     for name, figures in scores["per_class"].items():
         rates = ["-" if figures.get(key) is None else f"{figures[key]:.3f}" for key in PER_CLASS]
@@ -189,26 +191,34 @@ def print_scores(scores: dict[str, Any], title: str) -> None:
             between = f"{intervals[key][0]:.3f} to {intervals[key][1]:.3f}" if key in intervals else ""
             shown.add_row(cell(said.format(majority=majority)), f"{scores[key]:.4f}", between)
     print_table(shown)
+    _print_evidence(scores, noun)
+
+
+def _print_evidence(scores: dict[str, Any], noun: str) -> None:
+    """Print what is known of similarities and evidence of predictions."""
     if "median_similarity" in scores:
         similarity = scores["median_similarity"]
         print_line(f"median similarity to the nearest prototype of the predicted class {similarity:.2f}", wrap=True)
     if "evidence_size" in scores:
+        whole = "neighbourhood" if noun in ("node", "pair") else noun
         print_line(
-            f"evidence {scores['evidence_size']:.1f} edges on average; on whole graphs the model predicts "
-            f"the same class for {scores['agreement']:.1%}"
+            f"evidence: {scores['evidence_size']:.1f} edges on average; on whole {whole}s the model predicts "
+            f"the same class for {scores['agreement']:.1%}",
+            wrap=True,
         )
     if "without_evidence" in scores:
         print_line(
             f"parts decided {1 - scores['without_evidence']:.1%} of the predictions; "
-            "the others would be the same without",
+            "the others would be the same without them",
             wrap=True,
         )
     if "certificate" in scores:
         figures = scores["certificate"]
         print_line(
-            f"Theorem 1: assumptions hold for {figures['assumptions_hold']} of {figures['n']}, guaranteed to survive "
-            f"{figures['certified']}, survived {figures['survived']}, guaranteed and yet flipped "
-            f"{figures['certified_and_flipped']}"
+            f"Theorem 1: its assumptions hold for {figures['assumptions_hold']} of {figures['n']} {noun}s; ProtGNN+ is "
+            f"guaranteed to predict the same class for {figures['certified']} and does for {figures['survived']}; "
+            f"guarantees broken: {figures['certified_and_flipped']}",
+            wrap=True,
         )
 
 
@@ -232,7 +242,7 @@ def evidence_advice(recipe: Recipe, scores: dict[str, Any]) -> str | None:
     edges = recipe.evidence_edges
     return (
         f"validation accuracy was {before:.1%} before evidence was learned and is {now:.1%} from evidence of up to "
-        f"{edges} edges: larger evidence loses less, such as --set evidence_edges={edges + (edges + 1) // 2}"
+        f"{edges} edges: try larger evidence, such as --set evidence_edges={edges + (edges + 1) // 2}"
     )
 
 

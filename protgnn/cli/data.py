@@ -23,19 +23,19 @@ from protgnn.cli.options import (
 )
 from protgnn.cli.preflight import check_data
 
-data_app = typer.Typer(help="What data there is.", no_args_is_help=True)
+data_app = typer.Typer(help="List and describe datasets.", no_args_is_help=True)
 
 
 @data_app.command("list")
 def data_list(as_json: Json = False) -> None:
-    """List the datasets that have a name.  Example: protgnn data list"""
+    """List the datasets that are known by name.  Example: protgnn data list"""
     from protgnn.datasets.load import catalogue
 
     entries = catalogue()
     if as_json:
         print_json([vars(entry) for entry in entries])
         return
-    listed = table("name", "task", "what it is", "here now")
+    listed = table("name", "task", "description", "available")
     listed.columns[0].no_wrap = True
     motifs = []
     for entry in entries:
@@ -48,10 +48,11 @@ def data_list(as_json: Json = False) -> None:
     print_table(listed)
     for line in (
         f"\nOther motifs, as in motif-molecules:nitro: {', '.join(motifs)}.",
-        "What is not here: read from the folder that PROTGNN_DATA names, or (not benzene, graph-…) downloaded.",
-        "Any other TUDataset or MoleculeNet name: downloaded where there is a network.",
-        "Your own, by its path: a table of SMILES or sentences (CSV, TSV, Excel), an SDF, a .smi, CoNLL-U "
-        "or JSONL file, or a TU folder;",
+        "Datasets that are not available are read from the folder that PROTGNN_DATA names, or downloaded (except "
+        "benzene and graph-…).",
+        "Any other name from TUDataset or MoleculeNet is downloaded if there is a network.",
+        "Your own data, by path: a table of SMILES or sentences (CSV, TSV, Excel), an SDF, .smi, CoNLL-U or JSONL "
+        "file, or a TU folder;",
         "a network as a folder with nodes.csv and edges.csv, or as a saved PyG Data (.pt, .safetensors).",
     ):
         print_line(line, wrap=True)
@@ -73,7 +74,7 @@ def data_show(
     dedupe: Dedupe = False,
     as_json: Json = False,
 ) -> None:
-    """Show the statistics of a dataset and where it comes from.  Example: protgnn data show solubility"""
+    """Show the statistics and the source of a dataset.  Example: protgnn data show solubility"""
     check_data(name, smiles, text, label)
     from protgnn.datasets.load import load
 
@@ -97,7 +98,7 @@ def data_show(
         print_json({**described, **figures, "notes": data.notes})
         return
     print_line(f"{data.name}  {data.description}", bold=len(data.name))
-    print_line(f"from: {data.origin}\n")
+    print_line(f"source: {data.origin}\n")
     print_table(_statistics_table(figures))
     for note in data.notes:
         print_line(f"note: {note}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from protgnn.cli.console import held_out, print_line, print_prototypes, print_reasoning, print_scores, warn
+from protgnn.cli.console import print_line, print_prototypes, print_reasoning, print_scores, warn
 from protgnn.cli.explain import explain_input
 from protgnn.cli.report import write_report
 from protgnn.cli.train import recipe_from_options, train_run
@@ -26,7 +26,7 @@ DATA = "solubility"
 def demo(
     out_folder: Annotated[Path, typer.Option("--out", help="The run directory to write.")] = Path("runs/demo"),
 ) -> None:
-    """Train on the embedded molecules and show what comes out.  Example: protgnn demo"""
+    """Train on the built-in molecules and show the result.  Example: protgnn demo"""
     from protgnn.training.scores import score_warnings
 
     # Enough epochs to be good, few enough to wait for.
@@ -35,19 +35,19 @@ def demo(
     print_line("Water solubility of real molecules: low, medium or high?", bold=True)
     columns = {"smiles": None, "label": None, "skip_bad": False}
     run = train_run(DATA, columns, recipe, out_folder, overwrite=True)
-    print_scores(run.scores["test"], held_out(run))
+    print_scores(run.scores["test"], run)
     warn(score_warnings(run.scores))
-    print_line("\nWhat it learned: parts of training molecules, and what finding each is worth", bold=True)
+    print_line("\nWhat it learned: parts of training molecules, and how much each counts", bold=True)
     print_prototypes(run)
     whys = {name: explain_input(out_folder, smiles) for name, smiles in KNOWN.items()}
     shown = next((name for name, why in whys.items() if why.winning() is not None), next(iter(KNOWN)))
     print_line(f"\nHow it decides: {shown}", bold=True)
     print_reasoning(whys[shown])
     path = write_report(out_folder)
-    print_line(f"\nAll of it with pictures: open {path} in a browser.")
-    print_line(f"The model is in {out_folder}. Ask it about a molecule of yours:")
+    print_line(f"\nThe same with pictures: open {path} in a browser.")
+    print_line(f"The model is in {out_folder}. Ask it about a molecule of your own:")
     print_line(f'  protgnn explain {out_folder} "{KNOWN[shown]}" -o why.svg')
-    print_line("Or explore it in the browser: draw molecules, change them, and edit what it knows:")
+    print_line("Or explore it in the browser: draw and change molecules, and edit its prototypes:")
     print_line(f"  protgnn explore {out_folder}")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from protgnn.cli.console import held_out, print_json, print_scores, say, warn
+from protgnn.cli.console import print_json, print_scores, say, warn
 from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
 from protgnn.cli.preflight import check_data, check_run
 from protgnn.errors import ProtGNNError
@@ -15,14 +15,15 @@ from protgnn.errors import ProtGNNError
 def evaluate(
     run: RunFolder,
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; else the run's test part.")
+        str | None, typer.Argument(metavar="[DATA]", help="Labelled data; by default the run's test part.")
     ] = None,
     smiles: Smiles = None,
     text: TextColumn = None,
     label: Label = None,
     skip_bad: SkipBad = False,
     certificate: Annotated[
-        bool, typer.Option("--certificate", help="Theorem 1: which predictions of ProtGNN must survive in ProtGNN+.")
+        bool,
+        typer.Option("--certificate", help="Theorem 1: how many predictions of ProtGNN are guaranteed in ProtGNN+."),
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -32,7 +33,6 @@ def evaluate(
         check_data(data, smiles, text, label, to_learn=False)
     from protgnn.explain.resolve_input import is_run_data, resolve_input
     from protgnn.explain.run_data import run_data, run_part
-    from protgnn.training.resolve import noun
     from protgnn.training.run import load_model
     from protgnn.training.scores import score_warnings
     from protgnn.training.train import evaluate as score_on
@@ -46,7 +46,7 @@ def evaluate(
     else:
         graphs = resolve_input(made, data, **columns, labels="needed", say=say)
         if is_run_data(made, graphs):
-            say("the model was trained on a part of these graphs; without DATA it is scored on the held-out ones")
+            say("the model was trained on part of this data: leave out DATA to score it on what was held out")
     if graphs.y is None:
         raise ProtGNNError(f"{data} has no labels to score against: use `protgnn predict`")
     scores = score_on(model, graphs, made.schema, made.prototypes)
@@ -65,4 +65,4 @@ def evaluate(
     if as_json:
         print_json({**scores, "warnings": warnings})
     else:
-        print_scores(scores, f"{noun(made.recipe, made.schema)}s of {data}" if data else held_out(made))
+        print_scores(scores, made, data)

@@ -25,7 +25,9 @@ def explain(
         str,
         typer.Argument(metavar="INPUT", help="One SMILES or sentence, a node's id, a file, or train, valid or test."),
     ],
-    row: Annotated[int | None, typer.Option(help="Which graph of the input, from 0, the first if not given.")] = None,
+    row: Annotated[
+        int | None, typer.Option(help="Which row of the input, counted from 0; by default the first.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -47,7 +49,7 @@ def explain(
     workers: Workers = 1,
     as_json: Json = False,
 ) -> None:
-    """Show how a prediction comes about.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
+    """Explain a prediction.  Example: protgnn explain runs/demo "CC(=O)Nc1ccc(O)cc1" -o why.svg"""
     check_input(run, source, smiles, text)
     from protgnn.io.row_formats import is_rows_file
     from protgnn.viz.save import check_suffix
@@ -56,7 +58,7 @@ def explain(
     columns = {"smiles": smiles, "text": text, "skip_bad": skip_bad}
     if output is not None and is_rows_file(output):
         if row is not None or as_json:
-            raise ProtGNNError(f"{output} gets all rows: leave --row and --json out, or choose another ending")
+            raise ProtGNNError(f"{output} gets all rows: leave --row and --json out, or choose another kind of file")
         return explain_table(run, source, output, columns, evidence, workers)
     if output is not None:
         check_suffix(output)
@@ -68,7 +70,7 @@ def explain(
         print_reasoning(why)
     if output is not None:
         why.save(output, theme, rows, arcs)
-        print_error(f"reasoning written to {output}")
+        print_error(f"explanation written to {output}")
 
 
 def explain_table(
@@ -90,7 +92,7 @@ def explain_table(
     model, run = load_model(folder)
     path = existing_path(source)
     if path is None or not is_streamed(path, run.schema):
-        raise ProtGNNError(f"{source} is no table: explain it with --row N -o why.json, or give a CSV")
+        raise ProtGNNError(f"{source} is not a table: explain one row with --row N -o why.json, or give a CSV")
     options = ReadOptions(**columns, remembered={} if run.data is None else run.data.options)
     with stoppable():
         stream = TableStream(model, run, folder, path, options, "explain", evidence=evidence)
@@ -129,7 +131,7 @@ def explain_input(
     if not 0 <= row < len(graphs):
         raise ProtGNNError(f"{source} has {len(graphs)} rows: choose --row from 0 to {len(graphs) - 1} (got {row})")
     if evidence == "search" and run.recipe.plus:
-        say("a ProtGNN+ has evidence of its own, which is what is shown: --evidence search is for a ProtGNN")
+        say("a ProtGNN+ has evidence of its own, which is shown: --evidence search is only for a ProtGNN")
     why = explain_run(model, run, graphs[row], RunContext.of(run, train), evidence)[0]
     return replace(why, among=graphs, number=row)
 

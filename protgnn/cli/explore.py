@@ -15,14 +15,14 @@ from protgnn.errors import ProtGNNError
 
 def explore(
     run: RunFolder,
-    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second run, to compare with.")] = None,
+    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second run to compare with.")] = None,
     host: Annotated[
-        str, typer.Option(help="Where to listen; anything but this machine itself asks visitors for a token.")
+        str, typer.Option(help="The address to listen on; if other machines can reach it, visitors need a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any free one.")] = 8765,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open a run in the browser: ask, look around, edit, compare.  Example: protgnn explore runs/demo"""
+    """Explore a run in the browser: ask, look around, edit, compare.  Example: protgnn explore runs/demo"""
     for folder in filter(None, (run, other)):
         check_run(folder)
     try:
@@ -39,11 +39,11 @@ def explore(
     explorer = Explorer.open(run, other)
     for view in filter(None, (explorer.first, explorer.second)):
         if view.opened.data is None:
-            say(f"no held-out rows of {view.opened.folder}: {view.opened.without_data}")
+            say(f"no held-out rows for {view.opened.folder}: {view.opened.without_data}")
     if explorer.first.opened.run.schema.kind == "molecule" and not EDITOR.is_file():
-        say("no molecule editor: SMILES are typed, and atoms removed by a click. docs/explorer.md says how to get it")
+        say("no molecule editor: type SMILES and click atoms to remove them (docs/explorer.md says how to add it)")
     limit_readers()
-    print_line(f"The explorer is at {address.url}  (Ctrl-C ends it)", bold=True)
+    print_line(f"The explorer is at {address.url}  (Ctrl-C stops it)", bold=True)
     serve(explorer, address, (lambda: _open(address.url)) if browser else None)
 
 

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 figure_app = typer.Typer(help="Draw the figures of the paper.", no_args_is_help=True)
 
-Output = Annotated[Path, typer.Option("-o", "--output", help="The png, svg or pdf to write.")]
+Output = Annotated[Path, typer.Option("-o", "--output", help="The .png, .svg or .pdf to write.")]
 ThemeName = Annotated[str, typer.Option("--theme", help="light or dark.")]
 
 
 @figure_app.command()
 def tsne(
     run: RunFolder,
-    data: Annotated[str | None, typer.Argument(metavar="[DATA]", help="Labelled graphs; else the run's own.")] = None,
+    data: Annotated[
+        str | None, typer.Argument(metavar="[DATA]", help="Labelled graphs; by default the run's own.")
+    ] = None,
     output: Output = Path("tsne.png"),
     theme: ThemeName = "light",
 ) -> None:
@@ -38,11 +40,11 @@ def tsne(
 @figure_app.command()
 def cosine(
     run: RunFolder,
-    other: Annotated[Path, typer.Argument(metavar="OTHER_RUN", help="The same with --set diversity=0.")],
+    other: Annotated[Path, typer.Argument(metavar="OTHER_RUN", help="The same run with --set diversity=0.")],
     output: Output = Path("cosine.png"),
     theme: ThemeName = "light",
 ) -> None:
-    """Draw how alike prototypes of a class are.  Example: protgnn figure cosine runs/a runs/b -o cosine.png"""
+    """Draw cosines between the prototypes of a class.  Example: protgnn figure cosine runs/a runs/b -o cosine.png"""
     from protgnn.viz import figures
 
     _write(output, theme, lambda paint: figures.cosine(run, other, paint))
@@ -50,11 +52,11 @@ def cosine(
 
 @figure_app.command("over-m")
 def over_m(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="What `make bench-m` wrote.")],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="The file that `make bench-m` wrote.")],
     output: Output = Path("over-m.png"),
     theme: ThemeName = "light",
 ) -> None:
-    """Draw accuracy over the prototypes per class.  Example: protgnn figure over-m results.json -o m.png"""
+    """Draw accuracy over the number of prototypes per class.  Example: protgnn figure over-m results.json -o m.png"""
     from protgnn.viz import figures
 
     _write(output, theme, lambda paint: figures.over_m(figures.read_results(results), paint))
@@ -62,7 +64,7 @@ def over_m(
 
 @figure_app.command()
 def grid(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="What `make bench-grid` wrote.")],
+    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="The file that `make bench-grid` wrote.")],
     output: Output = Path("grid.png"),
     theme: ThemeName = "light",
 ) -> None:
@@ -79,4 +81,4 @@ def _write(output: Path, theme: str, draw: Callable[[Theme], Figure]) -> None:
 
     figures.check_format(output)
     figures.save(draw(theme_of(theme)), output)
-    print_error(f"written: {output}")
+    print_error(f"figure written to {output}")

@@ -25,10 +25,6 @@ from protgnn.cli.train import train
 from protgnn.errors import ProtGNNError
 from protgnn.version import VERSION
 
-# Threads that wait by spinning slow training down several times over on a machine that does something else as well.
-# PyTorch reads this when it is first imported, which the commands do.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -48,7 +44,7 @@ app = typer.Typer(
 @app.callback()
 def protgnn(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Graph classifiers that show their work."""

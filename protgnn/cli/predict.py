@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protgnn.cli.console import print_csv, print_error, print_json, say, show_csv, show_json
+from protgnn.cli.console import noun_of, print_csv, print_error, print_json, say, show_csv, show_json
 from protgnn.cli.options import Json, Neighbours, RunFolder, SkipBad, Smiles, TextColumn, Workers
 from protgnn.cli.preflight import check_input
 from protgnn.cli.signals import stoppable
@@ -15,6 +15,8 @@ from protgnn.errors import DataError
 
 if TYPE_CHECKING:
     from protgnn.explain.stream import Tally
+    from protgnn.model.classifier import GraphClassifier
+    from protgnn.training.run import Run
 
 
 def predict(
@@ -23,19 +25,19 @@ def predict(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="CSV or text of SMILES or sentences, a single one, Parquet, JSONL, CoNLL-U, TU folder, network.",
+            help="CSV or text file of SMILES or sentences, a single one, Parquet, JSONL, CoNLL-U, TU folder, network.",
         ),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="File to write: .csv, .jsonl, each perhaps .gz, or .parquet; else printed."
+            "-o", "--output", help="File to write: .csv or .jsonl (also .gz), or .parquet; by default it is printed."
         ),
     ] = None,
     smiles: Smiles = None,
     text: TextColumn = None,
     keep: Annotated[
-        list[str] | None, typer.Option("--keep", help="A column of the table to repeat in the output, such as an id.")
+        list[str] | None, typer.Option("--keep", help="A column of the table to copy to the output, such as an id.")
     ] = None,
     skip_bad: SkipBad = False,
     workers: Workers = 1,
@@ -54,6 +56,7 @@ def predict(
 
     form = RowFormat.of(output)  # a format that cannot be written is told at once
     model, made = load_model(run)
+    _say_what_is_compared(model, made)
     path = None if is_part(source) else existing_path(source)
     if path is None or not is_streamed(path, made.schema):
         if keep:
@@ -77,6 +80,16 @@ def predict(
             stream().run(None, show_json, RowFormat("jsonl"), workers, say if tally is None else _silent)
         elif output is None:
             stream().run(None, show_csv, form, workers, say)
+
+
+def _say_what_is_compared(model: GraphClassifier, made: Run) -> None:
+    """The column ``looks like`` keeps its name where a model compares whole graphs, which look like no part."""
+    from protgnn.model.classifier import ProtGNN
+
+    if isinstance(model, ProtGNN) and not model.compares_evidence:
+        whole = {"node": "the neighbourhood of a node", "pair": "the neighbourhood of a pair"}
+        what = whole.get(noun_of(made), f"a whole {noun_of(made)}")
+        say(f"the column `looks like` names the prototype that {what} is close to in the eyes of the model")
 
 
 def _silent(text: str) -> None:
@@ -108,7 +121,7 @@ def _predict_at_once(
     )
     graphs = from_all_neighbours(graphs, source) if all_neighbours else graphs
     if is_slow(graphs):
-        say(f"each of {len(graphs)} comes with its own sample of the network: --neighbours all takes one pass for all")
+        say(f"each of {len(graphs)} needs a sample of the network of its own: --neighbours all takes one pass for all")
     rows = predictions(model, graphs, RunContext.of(made))
     rows = with_errors(rows, skipped) if columns["skip_bad"] else rows
     if as_json:

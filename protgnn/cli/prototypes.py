@@ -1,4 +1,4 @@
-"""``protgnn prototypes``: what a model knows, and a hand on it."""
+"""``protgnn prototypes``: what a model knows, and edits of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typer
 
 from protgnn.cli.console import (
     cell,
+    noun_of,
     print_error,
     print_json,
     print_line,
@@ -31,7 +32,7 @@ SCORES = {
     "balanced_accuracy": "balanced accuracy",
     "roc_auc": "ROC AUC",
     "average_precision": "average precision",
-    "loss": "loss",
+    "loss": "cross-entropy",
 }
 
 
@@ -41,34 +42,37 @@ def prototypes(
     require: Annotated[list[int] | None, typer.Option(metavar="N", help="Keep prototype N in later steps.")] = None,
     forbid: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART", help="Never let PART be a prototype: a SMILES, words, #graph:nodes, or a number."),
+        typer.Option(
+            metavar="PART",
+            help="Never let PART be a prototype: a SMILES, words, #graph:nodes, or a prototype's number.",
+        ),
     ] = None,
-    replace: Annotated[
-        list[str] | None, typer.Option(metavar="N=PART", help="Put PART in the place of prototype N.")
-    ] = None,
+    replace: Annotated[list[str] | None, typer.Option(metavar="N=PART", help="Replace prototype N by PART.")] = None,
     add: Annotated[
         list[str] | None,
-        typer.Option(metavar="PART", help='Add PART as a prototype; "class: PART" says of which class.'),
+        typer.Option(metavar="PART", help='Add PART as a prototype; "class: PART" names its class.'),
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Take the last edit back.")] = False,
-    retrain: Annotated[bool, typer.Option("--retrain", help="Train on with the edits kept.")] = False,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Epochs of --retrain at most.")] = None,
-    history: Annotated[bool, typer.Option("--history", help="Show what was edited so far.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Where the edited run goes; without, it is only tried.")] = None,
+    undo: Annotated[bool, typer.Option("--undo", help="Undo the last edit.")] = False,
+    retrain: Annotated[bool, typer.Option("--retrain", help="Continue training with the edits kept.")] = False,
+    epochs: Annotated[int | None, typer.Option(min=1, help="At most this many epochs of --retrain.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Show the edits so far.")] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Where to store the edited run; without it, edits are only tried out.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print what a model knows, or edit it.  Example: protgnn prototypes runs/demo --remove 3 --out runs/edited"""
+    """Print or edit the prototypes of a model.  Example: protgnn prototypes runs/demo --remove 3 --out runs/edited"""
     check_run(run)
     asked = {"remove": remove, "require": require, "forbid": forbid, "replace": replace, "add": add}
     wanted = {name: value for name, value in asked.items() if value}
     if undo and (wanted or retrain):
-        raise ProtGNNError("--undo goes alone: take the edit back first, then make another")
+        raise ProtGNNError("--undo goes alone: undo the last edit first, then make another")
     if not (wanted or undo or retrain):
         if out is not None or epochs is not None:
             raise ProtGNNError("There is nothing to store: name an edit, such as --remove 3")
         return _show(run, history, as_json)
     if out is not None and out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ProtGNNError(f"{out} is not empty: choose another --out, the edited model is a run of its own")
+        raise ProtGNNError(f"{out} is not empty: choose another --out, as the edited model becomes a new run")
     from protgnn.editing.editor import PrototypeEditor
 
     editor = PrototypeEditor.of_run(run)
@@ -107,7 +111,7 @@ def _retrained(editor: PrototypeEditor, epochs: int | None) -> EditResult:
     from protgnn.io.progress import ProgressBar
 
     most = epochs or editor.run.recipe.anchored_epochs
-    with ProgressBar("Training on", most) as bar:
+    with ProgressBar("Retraining", most) as bar:
         return editor.retrain(epochs, lambda state: bar.update(min(state.epoch, most), state.summary()))
 
 
@@ -122,7 +126,7 @@ def _print_results(editor: PrototypeEditor, results: list[EditResult], out: Path
             print_line(one)
         for note in result.notes:
             say(note)
-    print_line(f"\non {results[-1].after['n']} validation {editor.run.schema.kind}s", bold=True)
+    print_line(f"\non {results[-1].after['n']} validation {noun_of(editor.run)}s", bold=True)
     shown = table("score", "before", "after", padding=False)
     before, after = results[0].before, results[-1].after
     for key, name in SCORES.items():
@@ -132,7 +136,7 @@ def _print_results(editor: PrototypeEditor, results: list[EditResult], out: Path
     print_line("")
     print_prototypes(editor.run)
     if out is None:
-        print_error("note: nothing was stored; --out says where the edited run goes")
+        print_error("note: nothing was stored; name a folder with --out to keep the edited run")
 
 
 def _show(folder: Path, history: bool, as_json: bool) -> None:
@@ -157,7 +161,7 @@ def _step_json(step: EditStep) -> dict[str, Any]:
 
 def _print_history(steps: list[EditStep]) -> None:
     if not steps:
-        return print_line("The prototypes are as training left them.")
+        return print_line("The prototypes have not been edited.")
     shown = table("", "before", "after", "edit")
     for number, step in enumerate(steps, 1):
         shown.add_row(str(number), f"{step.before:.4f}", f"{step.after:.4f}", cell("; ".join(step.done)))

@@ -15,10 +15,10 @@ from protgnn.errors import ProtGNNError
 def report(
     run: RunFolder,
     data: Annotated[
-        str | None, typer.Argument(metavar="[DATA]", help="Graphs to reason about; else the run's test part.")
+        str | None, typer.Argument(metavar="[DATA]", help="Graphs to explain; by default the run's test part.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="HTML to write; else report.html in the run.")
+        Path | None, typer.Option("-o", "--output", help="The HTML file to write; by default report.html in the run.")
     ] = None,
     smiles: Smiles = None,
     text: TextColumn = None,
@@ -55,7 +55,7 @@ def write_report(
         graphs, train = run_part(run, "test", everything), run_part(run, "train", everything)
     except ProtGNNError as problem:
         if data is None:
-            say(f"no reasonings in the report: {problem}")
+            say(f"no explanations in the report: {problem}")
     if data is not None:
         graphs = resolve_input(run, data, **(columns or {}), say=say)
     write_text(path, report_page(model, run, folder, graphs, "given" if data else "test", train))

@@ -10,7 +10,6 @@ import typer
 
 from protgnn.cli.console import (
     cell,
-    held_out,
     print_error,
     print_json,
     print_line,
@@ -55,28 +54,28 @@ def sweep(
     study_folder: Annotated[
         Path, typer.Option("--study", help="The folder of the study, which all workers share.", metavar="FOLDER")
     ],
-    trials: Annotated[int, typer.Option(min=1, help="Recipes to try, all workers together.")] = 50,
+    trials: Annotated[int, typer.Option(min=1, help="How many recipes all workers together try.")] = 50,
     space: Annotated[Path | None, typer.Option(help="A TOML file of recipe keys and the values to try.")] = None,
     folds: Annotated[
-        int | None, typer.Option(help="Judge a recipe by its mean over so many folds of all but the test part.")
+        int | None, typer.Option(help="Judge a recipe by its mean over this many folds of all but the test part.")
     ] = None,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", help="Where the best run is exported; else best/ in the study's folder.")
+        Path | None, typer.Option("--out", help="Where to export the best run; by default best/ in the study's folder.")
     ] = None,
     storage: Annotated[
         str | None,
-        typer.Option(help="URL of an Optuna storage, or grpc://host:port; else a journal in the study's folder."),
+        typer.Option(help="URL of an Optuna storage, or grpc://host:port; by default a journal in the study's folder."),
     ] = None,
     encoder: Annotated[str | None, typer.Option(help="gcn, gin, gat, or a PyG model: pyg:GraphSAGE.")] = None,
     plus: Annotated[
         bool, typer.Option("--plus", help="ProtGNN+: classify from the part most like each prototype.")
     ] = False,
-    recipe: Annotated[str, typer.Option(help="The recipe that is varied: default or paper.")] = "default",
+    recipe: Annotated[str, typer.Option(help="The recipe to vary: default or paper.")] = "default",
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="Any recipe key; what is set is not tried: --set hidden=64.")
+        list[str] | None, typer.Option("--set", help="Fix any recipe key, which is then not varied: --set hidden=64.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML or JSON file of recipe keys.")] = None,
-    split: Annotated[str | None, typer.Option(help="How parts are drawn, as in protgnn train.")] = None,
+    split: Annotated[str | None, typer.Option(help="How the data is split, as in protgnn train.")] = None,
     seed: Annotated[int | None, typer.Option(help="The seed of the split, of every run and of the sweep.")] = None,
     smiles: Smiles = None,
     text: TextColumn = None,
@@ -93,7 +92,7 @@ def sweep(
 ) -> None:
     """Tune a recipe.  Example: protgnn sweep solubility --study runs/study --trials 50"""
     if launched_rank()[1] > 1:
-        raise ProtGNNError("Workers of a sweep share out trials by themselves: start each without torchrun")
+        raise ProtGNNError("Workers of a sweep share the trials among themselves: start each without torchrun")
     check_data(data, smiles, text, label)
     chosen = [*(settings or []), *(["plus=true"] if plus else []), *([f"split={split}"] if split else [])]
     made = recipe_from_options(recipe, encoder, seed, chosen, config)
@@ -137,7 +136,7 @@ def sweep_into(
             study = work(worker, trials)
             best = export_best(worker, study, dataset.test, parts_and_run(dataset, data, options, recipe)[1].split, out)
     except KeyboardInterrupt as stop:
-        print_error("interrupted: the same command goes on with the study")
+        print_error("interrupted: the same command continues the study")
         raise SystemExit(stop.status if isinstance(stop, Stopped) else 130) from None
     return best, study
 
@@ -215,6 +214,6 @@ def _print(best: Best, study: Any, out: Path) -> None:
     print_table(shown)
     warn(score_warnings(best.run.scores))
     if len(best.looked) > 1:
-        warn([f"the test part was looked at for {len(best.looked)} trials, as others were best before"])
-    print_scores(best.run.scores["test"], held_out(best.run))
+        warn([f"the test part has been used for {len(best.looked)} trials, as others were best before"])
+    print_scores(best.run.scores["test"], best.run)
     print_line(f"run: {out}")

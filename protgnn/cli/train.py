@@ -13,7 +13,6 @@ import typer
 from protgnn.cli.console import (
     err,
     evidence_advice,
-    held_out,
     print_error,
     print_folds,
     print_json,
@@ -56,21 +55,21 @@ def train(
     plus: Annotated[
         bool, typer.Option("--plus", help="ProtGNN+: classify from the part most like each prototype.")
     ] = False,
-    recipe: Annotated[str, typer.Option(help="default (our best) or paper (the paper's letter).")] = "default",
-    settings: Annotated[list[str] | None, typer.Option("--set", help="Any recipe key: --set epochs=40.")] = None,
+    recipe: Annotated[str, typer.Option(help="default (our best) or paper (exactly as in the paper).")] = "default",
+    settings: Annotated[list[str] | None, typer.Option("--set", help="Set any recipe key: --set epochs=40.")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML or JSON file of recipe keys.")] = None,
     split: Annotated[
         str | None,
         typer.Option(
-            help="How parts are drawn: random, stratified, scaffold, scaffold-deepchem, or given by the data."
+            help="How the data is split: random, stratified, scaffold, scaffold-deepchem, or given by the data."
         ),
     ] = None,
     folds: Annotated[
-        int | None, typer.Option(help="Cross-validate: so many runs, each tested on another part of the data.")
+        int | None, typer.Option(help="Cross-validate: this many runs, each tested on a different part of the data.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="The one seed of the run.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the run that is there.")] = False,
+    seed: Annotated[int | None, typer.Option(help="The seed of everything random in the run.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an interrupted run.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing run.")] = False,
     smiles: Smiles = None,
     text: TextColumn = None,
     label: Label = None,
@@ -105,7 +104,7 @@ def train(
     if as_json:
         print_json({**scores, "warnings": warnings})
         return
-    print_scores(scores["test"], held_out(done))
+    print_scores(scores["test"], done)
     if advice := evidence_advice(done.recipe, scores):
         say(advice)
     print_line(f"run: {out_folder}")
@@ -221,5 +220,5 @@ def interruptible(data: str, folder: Path, *more: str) -> Iterator[None]:
             yield
     except KeyboardInterrupt as stop:
         again = shlex.join(["protgnn", "train", data, *more, "--out", str(folder)])
-        print_error(f"interrupted: {again} with the same settings and --resume continues")
+        print_error(f"interrupted: {again} with the same settings and --resume continues it")
         raise SystemExit(stop.status if isinstance(stop, Stopped) else 130) from None

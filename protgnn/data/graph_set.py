@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from protgnn.data.batch import Batch, full_precision, joined_missing_degree, numbers, offsets, ragged_arange
+from protgnn.data.labels import label_names
 from protgnn.data.pyg import graph_set_fields, to_data_list
 from protgnn.data.schema import Schema
 
@@ -74,6 +76,11 @@ class GraphSet:
 
     def __iter__(self) -> Iterator[GraphSet]:
         return (self[number] for number in range(len(self)))
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The name of the class of each graph, ``[G]``: what predictions are compared with."""
+        return label_names(self.y, self.schema.class_names)
 
     @property
     def node_counts(self) -> Tensor:

@@ -17,16 +17,19 @@ from protgnn.errors import DataError
 LABEL_COLUMNS = ("label", "labels", "class", "target", "y", "active", "activity", "category", "outcome")
 """Names by which a label column is recognised."""
 
-EMPTY = frozenset({"", "nan", "na", "n/a", "null"})
+EMPTY = frozenset({"", "nan", "na", "<na>", "n/a", "null"})
 """What programs write where there is nothing."""
 
 MISSING = EMPTY | frozenset(
     {
-        *("n.a.", "n.a", "#n/a", "#value!", "#div/0!", "#ref!", "nil", "?", "??", "."),
-        *("-", "--", "---", "–", "—", "n.d.", "n.d", "nd", "n/d", "n.t.", "n/t", "not determined", "not tested"),
-        *("not available", "not measured", "missing"),
+        *("#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!", "nil", "?", "??", "."),
+        *("-", "--", "---", "–", "—", "nd", "not determined", "not tested", "not available", "not measured", "missing"),
+        *("nicht bestimmt", "nicht getestet", "nicht gemessen", "nicht verfügbar", "keine angabe", "keine angaben"),
     }
 )
+_ABBREVIATED = re.compile(r"n ?[./] ?[abdmtv]\.?|k ?[./] ?a\.?")
+"""``n.a.``, ``n.d.``, ``n.m.``, ``n.t.``; German ``n.b.`` (*nicht bestimmt*), ``n.v.``, ``k.A.`` (*keine Angabe*)."""
+
 _COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _QUALIFIED = re.compile(r"([<>]=?|[≤≥~≈=])?\s*(.+)")
@@ -35,7 +38,8 @@ _MOST_RANGES = 20
 
 def is_missing(text: str) -> bool:
     """Whether a cell of a table, as people fill it in, says that there is nothing in it."""
-    return text.strip().lower() in MISSING
+    plain = text.strip().lower()
+    return plain in MISSING or _ABBREVIATED.fullmatch(plain) is not None
 
 
 def is_empty(text: str) -> bool:

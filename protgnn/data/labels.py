@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +18,7 @@ __all__ = [
     "MAX_CLASSES",
     "UNKNOWN",
     "known_numbers",
+    "label_names",
     "may_be_numbered",
     "renumbered",
     "to_classes",
@@ -114,6 +116,17 @@ def renumbered(y: Tensor | None, names: tuple[str, ...], known: tuple[str, ...])
         )
     number = torch.tensor([known.index(name) if name in known else -1 for name in names])
     return torch.where(y < 0, y, number[y.clamp(min=0)])
+
+
+def label_names(y: Tensor | None, names: tuple[str, ...]) -> np.ndarray:
+    """The names of classes ``[G]``, as texts; where classes have no names, their numbers.
+
+    Raises:
+        DataError: There are no labels.
+    """
+    if y is None:
+        raise DataError("There are no labels: these instances came without")
+    return np.asarray(names)[y.numpy()] if names else y.numpy().astype(str)
 
 
 def _numbered(texts: Sequence[str], names: tuple[str, ...]) -> Tensor:

@@ -6,7 +6,9 @@ a graph sorted by (target, source), features float32 or (if given so) float16, c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -23,6 +25,7 @@ MIN_GRAPHS_PER_CLASS = 3
 """One for training, one for validation, one for the test."""
 
 _SHOWN = 40  # characters of a graph's name in a message
+_NAMED = 5  # graphs of a class that is too small
 
 
 def check(graphs: GraphSet, *, training: bool) -> tuple[GraphSet, list[str]]:
@@ -47,10 +50,21 @@ def check(graphs: GraphSet, *, training: bool) -> tuple[GraphSet, list[str]]:
 
 def describe(graphs: GraphSet, number: int) -> str:
     """How a message names a graph: ``graph 7 (CCO)``."""
+    return f"graph {number}{_called(graphs, number)}"
+
+
+def _described_row(graphs: GraphSet, number: int) -> str:
+    """How a message names the row of a file that a graph was read from: ``line 14 (CCO)``."""
+    if graphs.lines is None:
+        return describe(graphs, number)
+    return f"line {int(graphs.lines[number])}{_called(graphs, number)}"
+
+
+def _called(graphs: GraphSet, number: int) -> str:
     if graphs.names is None:
-        return f"graph {number}"
+        return ""
     name = graphs.names[number]
-    return f"graph {number} ({name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…'})"
+    return f" ({name if len(name) <= _SHOWN else name[: _SHOWN - 1] + '…'})"
 
 
 def _first(mask: Tensor) -> int:
@@ -161,17 +175,21 @@ def _checked_labels(graphs: GraphSet, training: bool) -> GraphSet:
             f"({', '.join(names)}): correct the label or name the class"
         )
     if training:
-        check_class_sizes(y, names)
+        check_class_sizes(y, names, graphs.schema.kind, named=partial(_described_row, graphs))
     return replace(graphs, y=y, schema=replace(graphs.schema, class_names=names))
 
 
 def check_class_sizes(
-    y: Tensor, names: tuple[str, ...], what: str = "graph", least: int = MIN_GRAPHS_PER_CLASS
+    y: Tensor,
+    names: tuple[str, ...],
+    what: str,
+    least: int = MIN_GRAPHS_PER_CLASS,
+    named: Callable[[int], str] | None = None,
 ) -> None:
     """Refuse labels ``[G]`` of one class alone, and classes with fewer than the ``least`` examples.
 
     Raises:
-        DataError: There is such a class; ``what`` is labelled.
+        DataError: There is such a class; ``what`` is labelled, and ``named`` says how one of them is called.
     """
     sizes = torch.bincount(y, minlength=len(names))
     if int((sizes > 0).sum()) < 2:
@@ -182,11 +200,18 @@ def check_class_sizes(
     few = sizes < least
     if bool(few.any()):
         number = _first(few)
-        name = names[number] if names else str(number)
-        advice = "" if sizes[number] else ", or number the classes 0, 1, 2, … without gaps"
+        name, size = names[number] if names else str(number), int(sizes[number])
+        own = (y == number).nonzero().squeeze(1).tolist()
+        told = [named(one) for one in own[:_NAMED]] if named is not None else []
+        listed = f": {', '.join([*told, '…'] if size > _NAMED else told)}" if told else ""
+        advice = (
+            "add more, give them the label of another class, or leave them out"
+            if size
+            else "add some, or number the classes 0, 1, 2, … without gaps"
+        )
         raise DataError(
-            f"Class {name} has {int(sizes[number])} {what}s, and at least {least} are needed "
-            f"to train, validate and test: add some, or remove or merge the class{advice}"
+            f"Class {name} has {size} {what}{'' if size == 1 else 's'}{listed}. At least {least} "
+            f"{'is' if least == 1 else 'are'} needed to train, validate and test: {advice}"
         )
 
 

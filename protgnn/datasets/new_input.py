@@ -161,7 +161,15 @@ def read_sentences(texts: list[str], schema: Schema) -> GraphSet:
 
 def _read_one(text: str, schema: Schema) -> GraphSet:
     from protgnn.datasets.readers.sentences import read_sentence
-    from protgnn.featurizers.molecule import chemical_problem, from_smiles, parse, quiet, shorten, why_unreadable
+    from protgnn.featurizers.molecule import (
+        chemical_problem,
+        from_smiles,
+        is_inchi,
+        parse,
+        quiet,
+        shorten,
+        why_unreadable,
+    )
     from protgnn.featurizers.smiles_limits import smiles_fault
     from protgnn.featurizers.words import words_of
 
@@ -174,7 +182,7 @@ def _read_one(text: str, schema: Schema) -> GraphSet:
             )
         check_takes_sentences(shorten(text), schema)
         return read_sentence(text, words_of(schema, shorten(text)))
-    if schema.featurizer == "molecule" and smiles_fault(text) is not None:
+    if schema.featurizer == "molecule" and (is_inchi(text) or smiles_fault(text) is not None):
         raise DataError(why_unreadable(text))
     if not readable:
         problem = chemical_problem(text)

@@ -33,7 +33,7 @@ from protgnn.data.split import (
 )
 from protgnn.datasets.copies import copy_groups
 from protgnn.errors import DataError
-from protgnn.featurizers.molecule import parse, quiet
+from protgnn.featurizers.molecule import parse, quiet, shorten
 
 SplitKind = Literal["random", "stratified", "scaffold", "scaffold-deepchem"]
 FOLD_KINDS = ("random", "stratified", "scaffold")
@@ -93,7 +93,7 @@ def scaffold(smiles: str) -> str:
     with quiet():
         mol = parse(smiles)
         if mol is None:
-            raise DataError(f"RDKit cannot read the SMILES {smiles!r}: a scaffold split needs molecules")
+            raise DataError(f"RDKit cannot read the SMILES {shorten(smiles)}: a scaffold split needs molecules")
         return str(MurckoScaffold.MurckoScaffoldSmiles(mol=mol))  # type: ignore[no-untyped-call]
 
 

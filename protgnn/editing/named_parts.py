@@ -28,7 +28,7 @@ from protgnn.editing.part_looks import LookKey, look_key
 from protgnn.errors import DataError
 from protgnn.explain.describe import describe_part, describe_subgraph
 from protgnn.explain.to_rdkit import to_rdkit
-from protgnn.featurizers.molecule import quiet
+from protgnn.featurizers.molecule import quiet, shorten
 from protgnn.model.classifier import ProtGNN
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.prototype_subgraphs import cut_subgraphs
@@ -153,6 +153,9 @@ def _with_class(part: PartText, classes: tuple[str, ...], label: int | None) -> 
             if label is not None and label != number:
                 raise DataError(f"{text}: the prototype is of class {classes[label]}, not {name}")
             return text, text[len(name) + 1 :].strip(), number
+    named, colon, rest = text.partition(":")
+    if classes and colon and rest[:1].isspace() and not _named_nodes(text):
+        raise DataError(f"There is no class {shorten(named)}: the classes are {', '.join(classes)}")
     return text, text, label
 
 
@@ -190,7 +193,8 @@ def _places_of(train: Instances, text: str, said: str) -> Places:
     if kind == "molecule":
         query = _query(text)
         if query is None:
-            raise DataError(f"{said}: neither a SMILES nor a SMARTS: check the brackets and rings")
+            classes = f", or name one of the classes {', '.join(train.schema.class_names)}" if ":" in text else ""
+            raise DataError(f"{said}: neither a SMILES nor a SMARTS: check the brackets and rings{classes}")
         return lambda graph: _substructures(graph, query)
     raise DataError(f'{said}: name the nodes of a training graph, as in "#12:0,3,4"')
 

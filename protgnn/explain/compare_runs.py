@@ -130,7 +130,7 @@ def compare_runs(
         notes: What is to be said of the graphs.
 
     Raises:
-        DataError: There are no labels, or the models tell different classes, or the graphs are not the same.
+        DataError: There are no labels, or the models have different classes, or the graphs are not the same.
     """
     others = graphs if second_graphs is None else second_graphs
     names = first[1].schema.class_names
@@ -138,7 +138,7 @@ def compare_runs(
         raise DataError("Expected labelled graphs to compare on (got some without labels)")
     if sorted(names) != sorted(second[1].schema.class_names):
         told = ", ".join(second[1].schema.class_names)
-        raise DataError(f"The two runs tell different classes: {', '.join(names)} and {told}")
+        raise DataError(f"The two runs have different classes: {', '.join(names)} and {told}")
     order = [second[1].schema.class_names.index(name) for name in names]
     if len(graphs) != len(others) or graphs.y.tolist() != [order.index(label) for label in others.y.tolist()]:
         raise DataError("The two models do not see the same graphs: give data that both can read")

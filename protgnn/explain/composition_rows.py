@@ -9,6 +9,7 @@ from typing import Any
 from protgnn.data.schema import Schema
 from protgnn.explain.comparison import AmountsAdded
 from protgnn.featurizers.amount_names import amount_names
+from protgnn.training.evaluate import VISIBLE as VISIBLE
 
 _SMALLEST = 5e-4
 """What adds less to the margin is no row."""
@@ -16,14 +17,11 @@ _SMALLEST = 5e-4
 _NAMED = 3
 """Amounts without a theme that have lines of their own."""
 
-_MINOR, OTHER_AMOUNTS = 0.05, "other amounts"
+_MINOR, OTHER_AMOUNTS = 0.05, "other properties"
 """Themes that add less than this share of what the first one does have one line together."""
 
-BASE = "base, before anything is found"
+BASE = "base (bias of the class)"
 """What the last line of what is added beside prototypes is called where there is room."""
-
-VISIBLE = 0.005
-"""What is less than this is 0.00 in print, and no reason."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def beside_lines(beside: Sequence[float], rows: Sequence[CompositionRow], base: 
     lines += [_joined(row.text, [row]) for row in single]
     others = without[len(single) :]
     if others:
-        lines.append(_joined(f"{len(others)} more amounts" if len(others) > 1 else others[0].text, others))
+        lines.append(_joined(f"{len(others)} more properties" if len(others) > 1 else others[0].text, others))
     left = tuple(value - sum(line.contributions[label] for line in lines) for label, value in enumerate(beside))
     return [*lines, BesideLine(base, left)]
 

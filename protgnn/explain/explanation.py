@@ -20,6 +20,7 @@ from protgnn.explain.node_cards import NodeCard, node_cards, targets_first
 from protgnn.explain.run_context import NOTHING
 from protgnn.explain.run_context import RunContext as RunContext
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
+from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.explain.views import ReasoningViews
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.model.mined import MinedHead
@@ -143,12 +144,16 @@ class Reasoning(ReasoningViews):
 
     @property
     def familiar(self) -> bool | None:
-        """Whether any prototype is as similar as to all but the oddest validation graphs, and the words are not
-        strange; unknown for old runs."""
+        """Whether any prototype is as similar as to all but the oddest validation graphs, no word is strange and no
+        element new; of other graphs unknown where ordinary ones resemble no prototype, and for old runs."""
         threshold = self.context.familiarity
-        if self.unknown_words is not None and self.unknown_words.is_strange:
+        if self._has_unseen or (self.unknown_words is not None and self.unknown_words.is_strange):
             return False
         return None if threshold is None else self.largest_similarity >= threshold
+
+    @cached_property
+    def _has_unseen(self) -> bool:
+        return self.graph is not None and bool(rows_with_unseen(self.graph, self.context.seen))
 
     @cached_property
     def unknown_words(self) -> UnknownWords | None:

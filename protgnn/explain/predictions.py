@@ -20,6 +20,7 @@ from protgnn.explain.comparison import compare
 from protgnn.explain.composition_rows import VISIBLE
 from protgnn.explain.explanation import LOOKS_ALIKE, Reasoning, ReasoningRow, RunContext, explain
 from protgnn.explain.unknown_words import UnknownWords, unknown_words
+from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.model.classifier import GraphClassifier, ProtGNN
 from protgnn.training.evaluate import check_outputs, evaluation_batches, predict_logits
 
@@ -39,8 +40,9 @@ def predictions(model: GraphClassifier, graphs: Instances, context: RunContext) 
 
 def prediction_columns(model: GraphClassifier, graphs: Instances, context: RunContext) -> Columns:
     """Number, line in the file, name, predicted class, the probability of every class, and by what: whether the graph
-    is familiar, and the prototype that adds most to the predicted class, with its number, what it shows, the similarity
-    to it, and the nodes of the graph that were compared with it (empty for the whole graph; of a network by name).
+    is familiar (yes, no or unknown), and the prototype that adds most to the predicted class, with its number, what it
+    shows, the similarity to it, and the nodes of the graph that were compared with it (empty for the whole graph; of a
+    network by name).
     Where the class is predicted without any evidence, there is no such prototype: number and similarity are None.
 
     A plain model has no prototypes, and its rows end with the probabilities; of sentences, with the share of words that
@@ -52,6 +54,8 @@ def prediction_columns(model: GraphClassifier, graphs: Instances, context: RunCo
     if isinstance(model, ProtGNN):
         chances, decided = _decided_by(model, graphs, context)
         strange = [found is not None and found.is_strange for found in unknown] or [False] * len(graphs)
+        for row in rows_with_unseen(graphs, context.seen) if isinstance(graphs, GraphSet) else ():
+            strange[row] = True
         largest = decided.pop("largest")
         decided = {"familiar": _familiar(largest, strange, context.familiarity), **_unknown(unknown), **decided}
     else:
@@ -113,7 +117,7 @@ def prediction_row(why: Reasoning, number: int, line: int | None = None) -> dict
         **({} if why.name is None else {"name": why.name}),
         "predicted": why.class_names[why.predicted],
         **{f"p({label})": round(p, 6) for label, p in zip(why.class_names, why.probabilities, strict=True)},
-        "familiar": "" if why.familiar is None else "yes" if why.familiar else "no",
+        "familiar": familiar_text(why.familiar),
         **{name: column[0] for name, column in _unknown(list(words)).items()},
         **_decided(why, why.winning()),
     }
@@ -180,8 +184,13 @@ def _by_reasonings(model: ProtGNN, graphs: NetworkInstances, context: RunContext
 
 def _familiar(largest: list[float], strange: list[bool], threshold: float | None) -> list[str]:
     """Whether each graph is familiar, as :attr:`Reasoning.familiar` says."""
-    known = ["" if threshold is None else "yes" if value >= threshold else "no" for value in largest]
-    return ["no" if odd else one for odd, one in zip(strange, known, strict=True)]
+    known = [None if threshold is None else value >= threshold for value in largest]
+    return [familiar_text(False if odd else one) for odd, one in zip(strange, known, strict=True)]
+
+
+def familiar_text(familiar: bool | None) -> str:
+    """:attr:`Reasoning.familiar` as a cell of a table."""
+    return "unknown" if familiar is None else "yes" if familiar else "no"
 
 
 def _unknown(found: list[UnknownWords | None]) -> Columns:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from protgnn.explain.composition_rows import VISIBLE
-from protgnn.explain.describe import class_said
+from protgnn.explain.describe import class_said, count
 from protgnn.explain.explanation import LOOKS_ALIKE, UNFAMILIAR, ReasoningRow
 from protgnn.io.printable import printable
 
@@ -26,8 +26,7 @@ _NEGLIGIBLE = 0.02  # rows whose share of the largest is less than this are adde
 _OPPOSED = 0.1  # of what speaks most for a prediction: from here on what speaks against it is named
 _MOST = 10
 
-SEEN = {0: "the whole graph", 1: "what is around the node", 2: "what is around the two nodes"}
-"""What is compared where there is no evidence, by the number of target nodes."""
+_AROUND = {"node": "the neighbourhood of the node", "pair": "the neighbourhood of the two nodes"}
 
 LIKENESS = (
     (0.995, "looks the same"),
@@ -36,13 +35,8 @@ LIKENESS = (
     (-math.inf, "hardly alike"),
 )
 """What to call a resemblance, from which on."""
-ELSEWHERE, OTHER_SURROUNDINGS = 0.5, "same, elsewhere"
+ELSEWHERE, OTHER_SURROUNDINGS = 0.5, "same part, other surroundings"
 """Parts that look the same and have less than this share of the highest similarity are in other surroundings."""
-
-AMOUNTS_OF = {"molecule": "size, polarity and the like"}
-"""What lines for the composition of an instance are called, where not amounts."""
-
-"""What is added to a class whatever is found in a graph."""
 
 
 class ReasoningTable:
@@ -66,8 +60,7 @@ class ReasoningTable:
         for warning in warnings(self.why):
             yield _text(f"! {warning}", style="bold yellow")
         if not self.with_evidence:
-            seen = SEEN[0 if self.why.among is None else self.why.among.num_targets]
-            yield Text(f"each row compares {seen} with a prototype", style="dim")
+            yield Text(f"each row compares {whole_of(self.why)} with a prototype", style="dim")
         together = self._table(looks=True, sums=True)
         wanted = Measurement.get(console, options.update(max_width=_UNBOUNDED), together).maximum
         if wanted <= options.max_width:
@@ -82,39 +75,34 @@ class ReasoningTable:
 
     def _legend(self) -> str:
         """What the columns mean."""
-        highest = self.why.context.highest_similarity
-        said = "similarity: 0 for nothing alike" + ("" if highest is None else f", {highest:.1f} for the same part")
-        if any(row.counts for row in self.shown):
-            said += ", summed over all places"
-        if any(likeness(self.why, row) == OTHER_SURROUNDINGS for row in self.shown):
-            said += f"; {OTHER_SURROUNDINGS}: the same part in other surroundings"
+        why, noun = self.why, noun_of(self.why)
+        said = f"similarity: {similarity_scale(why, self.shown)}"
+        if meaning := surroundings_said(why, self.shown):
+            said += f"; {OTHER_SURROUNDINGS}: {meaning}"
         if self.with_scale:
-            said += f"; above: of 100 training {noun_of(self.why)}s, so many are less similar"
-        if self.why.composition:
-            said += (
-                f"; {AMOUNTS_OF.get(noun_of(self.why), 'amounts')}: what the {noun_of(self.why)} is made of as a whole"
-            )
-        if self.why.beside:
-            said += "; base: what a class has before anything is found"
-        names = self.why.class_names
-        return f"{said}; lead: → {names[self.why.predicted]} less → {names[self.why.runner_up]}"
+            said += f"; above: how many of 100 training {noun}s are less similar"
+        if why.composition:
+            lines = "size, polarity and the like" if why.composition[0].theme else "counts, shares and the like"
+            said += f"; {lines}: properties of the whole {noun}"
+        if why.beside:
+            said += "; base: the bias of each class"
+        return f"{said}; lead: → {why.class_names[why.predicted]} minus → {why.class_names[why.runner_up]}"
 
     def _table(self, looks: bool, sums: bool) -> Table:
         """The rows: what they look like, what they add, or both."""
         why, names = self.why, self.why.class_names
         both = (why.predicted, why.runner_up)
-        table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0))
+        table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
         table.add_column("no.", no_wrap=True)
         if looks and self.with_evidence:
             table.add_column("this part", overflow="fold")  # a SMILES has no place to break, and none of it may be lost
         if looks:
-            # A whole graph does not look like a part of another: it is close to it, in the model's eyes.
-            table.add_column("looks like prototype" if self.with_evidence else "close to prototype", overflow="fold")
+            table.add_column(f"{compared_as(why)} prototype", overflow="fold")
         if sums:
             table.add_column("of class", overflow="fold", min_width=13)
             table.add_column("similarity", justify="right", no_wrap=True)
             if self.with_words:
-                table.add_column("", no_wrap=True)
+                table.add_column("", min_width=14)
             if self.with_scale:
                 table.add_column("above", justify="right", no_wrap=True)
             for label in both:
@@ -127,7 +115,7 @@ class ReasoningTable:
             if looks:
                 cells.append(_text(why.describe(row)))
             if sums:
-                cells += [_text(names[row.label]), f"{row.similarity:.2f}"]
+                cells += [_text(names[row.label]), similarity_said(row)]
                 if self.with_words:
                     cells.append(likeness(why, row) or "")
                 if self.with_scale:
@@ -147,10 +135,9 @@ class ReasoningTable:
         blank = [""] * (len(table.columns) - len(after) - 4)
         if self.rest:
             adds = [sum(row.contribution(label) for row in self.rest) for label in both]
-            several = "s" if len(self.rest) > 1 else ""
             nothing = all(abs(row.contribution(label)) < VISIBLE for row in self.rest for label in both)
             found = "nothing found" if nothing else "hardly alike"
-            said = f"and {len(self.rest)} more" if self.shown else f"{len(self.rest)} prototype{several}, {found}"
+            said = f"and {len(self.rest)} more" if self.shown else f"{count(len(self.rest), 'prototype')}, {found}"
             table.add_row(*blank, said, *after, *map(signed, adds), signed(adds[0] - adds[1]), style="dim")
         for line in why.beside_lines("base"):
             adds = [line.contributions[label] for label in both]
@@ -165,6 +152,17 @@ def noun_of(why: Reasoning) -> str:
     return "graph" if among is None else {1: "node", 2: "pair"}.get(among.num_targets, among.schema.kind)
 
 
+def whole_of(why: Reasoning) -> str:
+    """What is compared where there is no evidence: ``the whole molecule``, or what is around a node or pair."""
+    noun = noun_of(why)
+    return _AROUND.get(noun, f"the whole {noun}")
+
+
+def compared_as(why: Reasoning) -> str:
+    """How a row is put: a part looks like a prototype, a whole graph can only be close to it, in the model's eyes."""
+    return "looks like" if any(row.evidence is not None for row in why.rows) else "close to"
+
+
 def likeness(why: Reasoning, row: ReasoningRow) -> str | None:
     """In a word, how alike two parts are that are compared by how they look; nothing where only the model can say."""
     highest, alike = why.context.highest_similarity, row.resemblance
@@ -173,8 +171,38 @@ def likeness(why: Reasoning, row: ReasoningRow) -> str | None:
     word = next(word for least, word in LIKENESS if alike >= least)
     if word != LIKENESS[0][1] or highest is None:
         return word
-    share = row.similarity / (len(row.places) if row.counts and row.places else 1) / highest
-    return word if share >= ELSEWHERE else OTHER_SURROUNDINGS
+    return word if row.similarity / places_counted(row) / highest >= ELSEWHERE else OTHER_SURROUNDINGS
+
+
+def surroundings_said(why: Reasoning, shown: Sequence[ReasoningRow]) -> str | None:
+    """What it means that a part is in other surroundings; nothing where that is said of no ``shown`` row."""
+    if all(likeness(why, row) != OTHER_SURROUNDINGS for row in shown):
+        return None
+    half = f"less than half of {why.context.highest_similarity:.1f}"
+    return f"the two look the same, but what they are attached to differs, so the similarity is {half}"
+
+
+def places_counted(row: ReasoningRow) -> int:
+    """Over how many places a similarity is summed."""
+    return len(row.places) if row.counts and row.places else 1
+
+
+def similarity_said(row: ReasoningRow, digits: int = 2) -> str:
+    """``1.25``, or of a sum over places ``2 × 1.25``: their number, and what each has on average."""
+    places = places_counted(row)
+    each = f"{row.similarity / places:.{digits}f}"
+    return each if places == 1 else f"{places} × {each}"
+
+
+def similarity_scale(why: Reasoning, shown: Sequence[ReasoningRow]) -> str:
+    """From where to where similarities go, and how those of ``shown`` rows are written that count places."""
+    highest = why.context.highest_similarity
+    said = "0 for nothing in common" + ("" if highest is None else f", {highest:.1f} for the same part")
+    counting = next((row for row in shown if places_counted(row) > 1), None)
+    if counting is None:
+        return said
+    places, text = places_counted(counting), similarity_said(counting)
+    return f"{said}, per place ({text}: in {places} places, {text.partition(' × ')[2]} each on average)"
 
 
 def signed(value: float) -> str:
@@ -208,7 +236,7 @@ def headline(why: Reasoning) -> str:
     if why.truth is None:
         return text
     truth = class_said(why.class_names[why.truth])
-    return f"{text} ({'right' if why.truth == why.predicted else f'wrong, it is {truth}'})"
+    return f"{text} ({'correct' if why.truth == why.predicted else f'wrong: its label is {truth}'})"
 
 
 def warnings(why: Reasoning) -> list[str]:
@@ -226,7 +254,7 @@ def unfamiliar(why: Reasoning) -> str:
         return f"{UNFAMILIAR}, whatever the similarities say"
     return (
         f"{UNFAMILIAR}: the largest similarity is {why.largest_similarity:.2f}, "
-        f"and 99 in 100 validation graphs reach {why.context.familiarity:.2f}"
+        f"and 99 of 100 validation {noun_of(why)}s reach {why.context.familiarity:.2f}"
     )
 
 
@@ -245,9 +273,9 @@ def difference(why: Reasoning) -> str:
     least = max(VISIBLE, _OPPOSED * largest)
     against = [said for gain, said in reversed(parts) if gain <= -least][: 2 if why.beside else 1]
     if for_it:
-        text += ". Most for it: " + ", ".join(for_it)
+        text += ". Most in favour: " + ", ".join(for_it)
     if against:
-        text += f"{';' if for_it else '.'} most against it: ".replace(". m", ". M") + ", ".join(against)
+        text += ("; most against: " if for_it else ". Most against: ") + ", ".join(against)
     return text
 
 

@@ -149,7 +149,7 @@ def _task(run: Run) -> Task:
 
 
 def named_targets(data: NetworkDataset, text: str, targets: int) -> NetworkInstances:
-    """A node or pair of the network by its id.
+    """A node or pair of the network by its id, or by "node" and its id.
 
     Raises:
         DataError: There is no such node, or not as many as the model asks for.
@@ -168,12 +168,11 @@ def named_targets(data: NetworkDataset, text: str, targets: int) -> NetworkInsta
 
 
 def _number(network: Network, name: str, where: str) -> int:
-    if network.names is not None:
-        if name in network.names:
-            return network.names.index(name)
-    else:
-        digits = name.removeprefix("node ").strip()
-        if digits.isdecimal() and int(digits) < len(network):
-            return int(digits)
+    plain = name.removeprefix("node ").strip()
+    if network.names is None and plain.isdecimal() and int(plain) < len(network):
+        return int(plain)
+    for one in (name, plain):
+        if network.names is not None and one in network.names:
+            return network.names.index(one)
     example = network.name(0)
     raise DataError(f"{name!r} is neither a file nor a node of {where}, whose nodes are called like {example!r}")

@@ -22,11 +22,11 @@ from protgnn.training.run import Run
 class RunContext:
     """What a run knows beside its weights.
 
-    ``prototypes`` are its prototypes, ``familiarity`` is the similarity from which a graph is familiar,
-    ``highest_similarity`` that of a graph that is the prototype itself, ``sources`` are the training graphs that the
-    prototypes were cut from, where they are at hand, ``search`` is how it searches, ``vocabulary`` are the words
+    ``prototypes`` are its prototypes, ``familiarity`` is the similarity from which a graph is familiar, if that is
+    known, ``highest_similarity`` that of a graph that is the prototype itself, ``sources`` are the training graphs that
+    the prototypes were cut from, where they are at hand, ``search`` is how it searches, ``vocabulary`` are the words
     that it was trained on, ``units`` says what it takes whole, and ``network`` is the one that it was trained on, where
-    that is at hand.
+    that is at hand. ``seen`` are the columns of node features that its training graphs had.
     """
 
     prototypes: Prototypes | None = None
@@ -37,6 +37,7 @@ class RunContext:
     vocabulary: frozenset[str] | None = None
     units: UnitsOf | None = None
     network: Network | None = None
+    seen: list[int] | None = None
 
     @classmethod
     def of(cls, run: Run, train: Instances | None = None) -> RunContext:
@@ -47,8 +48,9 @@ class RunContext:
         mined = is_mined(run.recipe)
         highest, search = HIGHEST if mined else math.log(1 / run.recipe.epsilon), search_settings(run.recipe)
         units = BatchUnits.of(run.schema) if run.recipe.whole_parts else None
-        known = (run.prototypes, run.scores.get("familiarity"), highest, sources, search, run.vocabulary)
-        return cls(*known, units, network)
+        familiarity = run.scores.get("familiarity") or None  # old runs say 0 where similarities do not tell
+        known = (run.prototypes, familiarity, highest, sources, search, run.vocabulary)
+        return cls(*known, units, network, run.seen)
 
     @cached_property
     def descriptions(self) -> tuple[str, ...]:

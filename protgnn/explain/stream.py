@@ -85,9 +85,9 @@ class Tally:
                 f"{self.unfamiliar} of {known} are unlike anything the model knows; the column `familiar` says which"
             )
         if self.unseen:
-            said.append(said_of_unseen(self.unseen, known, self.first_unseen))
+            said.append(said_of_unseen(self.unseen, known, lines_named(self.first_unseen)))
         if self.strange:
-            said.append(said_of_strange(self.strange, self.first_strange))
+            said.append(said_of_strange(self.strange, lines_named(self.first_strange)))
         return said
 
 

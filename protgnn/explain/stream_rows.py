@@ -12,7 +12,7 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.datasets.row_stream import ChunkGraphs, RowChunk, chunk_graphs
 from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import EvidenceSource, Reasoning, RunContext
-from protgnn.explain.predictions import prediction_columns, prediction_names
+from protgnn.explain.predictions import familiar_text, prediction_columns, prediction_names
 from protgnn.explain.unknown_words import unknown_words
 from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.io.row_formats import Chunk, RowFormat
@@ -51,7 +51,7 @@ class StreamedRows:
     """The rows of a chunk as they are written, and what is to be said of them.
 
     ``bad`` has the line and the fault of each row that cannot be used; ``unfamiliar`` is how many graphs are unlike
-    anything the model knows; ``unseen`` and ``strange`` number the rows with elements or words it was not trained on.
+    anything the model knows; ``unseen`` and ``strange`` are the lines with elements or words it was not trained on.
     """
 
     data: bytes
@@ -106,15 +106,15 @@ class ChunkWorker:
         data = self.job.format.encode(made, self.job.keep)
         if graphs is None:
             return replace(done, data=data)
-        numbers = [chunk.first + place for place in found.places]
+        lines = [chunk.lines[place] for place in found.places]
         vocabulary = self.context.vocabulary
         odd = [] if vocabulary is None else [unknown_words(name, vocabulary) for name in graphs.names or ()]
         return replace(
             done,
             data=data,
             unfamiliar=made.get("familiar", []).count("no") if self.job.task == "predict" else 0,
-            unseen=[numbers[row] for row in rows_with_unseen(graphs, self.run)],
-            strange=[numbers[row] for row, one in enumerate(odd) if one is not None and one.is_strange],
+            unseen=[lines[row] for row in rows_with_unseen(graphs, self.run.seen)],
+            strange=[lines[row] for row, one in enumerate(odd) if one is not None and one.is_strange],
         )
 
     def _predicted(self, graphs: GraphSet | None, found: ChunkGraphs, chunk: RowChunk) -> Chunk:
@@ -172,7 +172,7 @@ def _reason_rows(why: Reasoning | None) -> list[tuple[Any, ...]]:
     if why is None:
         return [(None,) * (len(REASON_COLUMNS) - 2)]
     label = why.predicted
-    familiar = "" if why.familiar is None else "yes" if why.familiar else "no"
+    familiar = familiar_text(why.familiar)
     head = (why.name, why.class_names[label], round(why.probabilities[label], 6), familiar)
     rows: list[tuple[Any, ...]] = [
         (

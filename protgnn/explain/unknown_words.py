@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from protgnn.datasets.readers.label_column import lines_named
 from protgnn.featurizers.language import language_of, language_of_vocabulary
 from protgnn.featurizers.vocabulary import words_to_know
 
@@ -66,13 +67,16 @@ def unknown_words(name: str | None, vocabulary: frozenset[str] | None) -> Unknow
 def strange_among(found: Iterable[UnknownWords | None]) -> str | None:
     """Count the sentences that a model cannot judge by their words, in one sentence; nothing where there are none."""
     rows = [number for number, one in enumerate(found) if one is not None and one.is_strange]
-    return said_of_strange(len(rows), rows) if rows else None
+    return said_of_strange(len(rows), lines_named(rows, "row")) if rows else None
 
 
-def said_of_strange(count: int, first: list[int]) -> str:
-    """The sentence on so many sentences, of which the ``first`` are named."""
-    listed = ", ".join(map(str, first[:10])) + (", …" if count > 10 else "")
-    return f"{count} have mostly words that no training sentence contains, or are in another language: row {listed}"
+def said_of_strange(count: int, where: str) -> str:
+    """The sentence on so many sentences; ``where`` names their lines or rows."""
+    verbs = ("has", "is") if count == 1 else ("have", "are")
+    return (
+        f"{count} {verbs[0]} mostly words that no training sentence contains, or {verbs[1]} in another language: "
+        f"{where}"
+    )
 
 
 @lru_cache(maxsize=4)

@@ -20,6 +20,7 @@ from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, atom_colu
 from protgnn.featurizers.atom_properties import ATOM_PROPERTIES, property_columns
 from protgnn.featurizers.smiles_limits import smiles_fault
 from protgnn.io.limits import check_limit
+from protgnn.io.printable import printable
 
 if TYPE_CHECKING:
     from rdkit.Chem import Mol
@@ -96,11 +97,18 @@ def why_unreadable(smiles: str) -> str:
     """Why :func:`parse` makes nothing of a text."""
     if not smiles:
         return "the SMILES is missing"
+    if is_inchi(smiles):
+        return f"{shorten(smiles)} is an InChI, not a SMILES: convert it by Chem.MolToSmiles(Chem.MolFromInchi(text))"
     fault = smiles_fault(smiles)
     if fault:
         return f"the SMILES {shorten(smiles)} has {fault}"
     problem = chemical_problem(smiles)
     return f"RDKit cannot read the SMILES {shorten(smiles)}" + (f" ({problem})" if problem else "")
+
+
+def is_inchi(text: str) -> bool:
+    """Whether a text is an InChI, which is refused: what could keep RDKit busy for long is known of SMILES alone."""
+    return text.lstrip().lower().startswith("inchi=")
 
 
 def chemical_problem(smiles: str) -> str | None:
@@ -123,7 +131,7 @@ def pattern(smarts: str) -> Mol:
     with quiet():
         query = Chem.MolFromSmarts(smarts)
     if query is None:
-        raise DataError(f"RDKit cannot read the SMARTS pattern {smarts!r}")
+        raise DataError(f"RDKit cannot read the SMARTS pattern {shorten(smarts)}")
     return query
 
 
@@ -194,8 +202,8 @@ def matched_atoms(mol: Mol, query: Mol) -> np.ndarray:
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """A text as a message shows it."""
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+    """A text in quotation marks as a message shows it: backslashes are those of a SMILES, controls are spelled out."""
+    return f"'{printable(text if len(text) <= limit else text[: limit - 1] + '…')}'"
 
 
 def _one_hot(groups: Sequence[tuple[str, ...]], choices: Sequence[np.ndarray]) -> np.ndarray:

@@ -57,8 +57,8 @@ class TrainingState:
     def summary(self) -> str:
         """The last epoch in a few words, for a progress bar."""
         row = self.rows[-1]
-        best = f" (best mean {self.best_quality.accuracy:.3f})" if self.best_quality > WORST else ""  # none at first
-        return f"loss {row['loss']:.3f}  accuracy {row['valid_accuracy']:.3f}{best}"
+        best = f", best average so far {self.best_quality.accuracy:.3f}" if self.best_quality > WORST else ""
+        return f"validation accuracy {row['valid_accuracy']:.3f}{best}"
 
     def save(self, folder: Path) -> None:
         """Write the state and, for people to watch, the log so far."""

@@ -25,6 +25,9 @@ UNFAMILIAR_SHARE = 0.01
 LARGEST_LOGIT = 1e30
 """Above this, sums and losses overflow."""
 
+VISIBLE = 0.005
+"""What is less than this is 0.00 in print, and no reason: a graph with such a similarity resembles nothing."""
+
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
@@ -203,12 +206,14 @@ def _alone(model: ProtGNNPlus, graphs: GraphSet, batch: Batch, evidence: Evidenc
     return error, torch.cat(sizes)
 
 
-def familiarity(similar: Tensor) -> float:
+def familiarity(similar: Tensor) -> float | None:
     """The similarity to the nearest prototype that all but one in a hundred validation graphs reach, ``[G, K] → []``.
 
-    A graph below it is unlike anything the model was trained on, whatever class it is given.
+    A graph below it is unlike anything the model was trained on, whatever class it is given. Nothing where ordinary
+    graphs resemble no prototype, as many do of mined ones: similarities then do not tell what is strange.
     """
-    return float(similar.max(1).values.quantile(UNFAMILIAR_SHARE))
+    reached = float(similar.max(1).values.quantile(UNFAMILIAR_SHARE))
+    return reached if reached >= VISIBLE else None
 
 
 @torch.no_grad()

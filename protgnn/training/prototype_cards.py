@@ -12,7 +12,7 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
 from protgnn.model.classifier import ProtGNN
-from protgnn.training.evaluate import similarities
+from protgnn.training.evaluate import VISIBLE, similarities
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 
 ROUNDING = 1e-4
@@ -23,10 +23,10 @@ ROUNDING = 1e-4
 class PrototypeCard:
     """One prototype in words and numbers.
 
-    ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of
-    a molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training
-    graphs it is nearest to. ``scale`` are the similarities of the training graphs to it at 0, 1, …, 100 per cent, from
-    the lowest to the highest; old runs have none.
+    ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of a
+    molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training graphs
+    it is nearest to, of those that resemble any prototype. ``scale`` are the similarities of the training graphs to it
+    at 0, 1, …, 100 per cent, from the lowest to the highest; old runs have none.
     """
 
     label: int
@@ -59,7 +59,8 @@ def describe_prototypes(
     """
     head = model.head
     similar = similarities(model, train) if similar is None else similar
-    support = torch.bincount(similar.argmax(1), minlength=len(head.classes))
+    nearest = similar.max(1)
+    support = torch.bincount(nearest.indices[nearest.values >= VISIBLE], minlength=len(head.classes))
     names = train[[source["graph"] for source in sources]].names
     cards = []
     weights = head.last.weight.detach()

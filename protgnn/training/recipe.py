@@ -274,7 +274,10 @@ def make_recipe(name: str = "default", /, **changes: Any) -> Recipe:
     The keys that are changed, and no others, are in ``model_fields_set``.
     """
     if name not in RECIPES:
-        raise ProtGNNError(f"Expected a recipe of {', '.join(RECIPES)} (got {name!r})")
+        raise ProtGNNError(
+            f"Expected a recipe of {', '.join(RECIPES)} (got {name!r}): single keys of it are changed by "
+            'settings={"epochs": 40} in Python and by --set epochs=40 on the command line'
+        )
     values: dict[str, Any] = {}
     if name == "paper":
         for key, field in Recipe.model_fields.items():

@@ -28,6 +28,8 @@ from protgnn.training.bootstrap import intervals, of_confusion
 from protgnn.training.reliability import calibration_error_by_chance, expected_calibration_error
 from protgnn.training.selection import accuracy_of, balanced_accuracy_of, log_odds, roc_auc_of
 
+BALANCED = "class_weight=balanced makes rare classes count"
+
 PART_NAMES = {"train": "training", "valid": "validation", "test": "test"}
 
 
@@ -120,15 +122,24 @@ def score_warnings(scores: Mapping[str, Any]) -> list[str]:
     for name in never:
         count = figures["per_class"][name]["n"]
         rare = count * len(figures["per_class"]) < figures["n"]
-        advice = ": class_weight=balanced makes rare classes count" if rare else ""
+        advice = f": {BALANCED}" if rare else ""
         found.append(f"class {name} is never predicted on {_where(part)}, which has {count} of it{advice}")
+    return found + _baseline_warnings(figures, part)
+
+
+def _baseline_warnings(figures: Mapping[str, Any], part: str) -> list[str]:
+    """What to say of an accuracy that always predicting the most frequent class would have, too."""
     name, baseline = majority_baseline(figures["per_class"])
-    if round(figures["accuracy"] * figures["n"]) <= figures["per_class"][name]["n"]:
-        found.append(
-            f"accuracy {figures['accuracy']:.1%} on {_where(part)} is not above {baseline:.1%}, that of always "
-            f"predicting {name}: judge by balanced accuracy, ROC AUC and the recall of each class"
-        )
-    return found
+    sizes = [own["n"] for own in figures["per_class"].values() if own["n"]]
+    correct, most = round(figures["accuracy"] * figures["n"]), max(sizes, default=0)
+    if correct > most:
+        return []
+    compared = "equals" if correct == most else f"is not above {baseline:.1%},"
+    advice = f"; {BALANCED}" if sizes and 2 * min(sizes) <= most else ""
+    return [
+        f"accuracy {figures['accuracy']:.1%} on {_where(part)} {compared} that of always predicting {name}: judge by "
+        f"balanced accuracy, ROC AUC and the recall of each class{advice}"
+    ]
 
 
 def _where(part: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from protgnn.explain.explanation import Reasoning
+from protgnn.explain.explanation import Reasoning, ReasoningRow
 from protgnn.explain.render_text import noun_of
 from protgnn.viz.dispatch import MarkedPicture, draw_prototype, draw_why
 from protgnn.viz.picture import Picture, Sheet
@@ -19,14 +19,15 @@ CELL_WIDTH, CELL_HEIGHT = 287.0, 150.0
 
 @dataclass
 class FigureCanvas:
-    """A reasoning, the SVG that is drawn of it so far, and ``y``, how far down that reaches; with ``arcs`` sentences
-    have their dependencies."""
+    """A reasoning, the SVG that is drawn of it so far with the rows ``shown`` in it, and ``y``, how far down that
+    reaches; with ``arcs`` sentences have their dependencies."""
 
     why: Reasoning
     sheet: Sheet
     rows: int
     arcs: bool = False
     parts: list[str] = field(default_factory=list)
+    shown: list[ReasoningRow] = field(default_factory=list)
     drawn: dict[int, MarkedPicture] = field(default_factory=dict)
     y: float = 0.0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from protgnn.explain.describe import class_said
 from protgnn.explain.mcts_evidence import SEARCHED
-from protgnn.explain.render_text import OTHER_SURROUNDINGS, difference, likeness, warnings
+from protgnn.explain.render_text import OTHER_SURROUNDINGS, difference, similarity_scale, surroundings_said, warnings
 from protgnn.viz.dispatch import draws_sources
 from protgnn.viz.figure_canvas import INNER, MARGIN, WIDTH, FigureCanvas
 from protgnn.viz.svg_text import shortened, signed, text_width, with_minus, wrapped
@@ -16,7 +16,7 @@ _MOST_CLASSES = 8
 def draw_header(figure: FigureCanvas) -> None:
     """What is predicted, of what, whether that is so, and what a reader must know before trusting it."""
     why, theme = figure.why, figure.theme
-    predicted = shortened(class_said(why.class_names[why.predicted]), 520, 22)
+    predicted = shortened(class_said(why.class_names[why.predicted]), 520, 22, bold=True)
     figure.parts.append(class_shape(why.predicted, MARGIN + 9, 35, 17, theme))
     figure.text(MARGIN + 28, 43, predicted, size=22, bold=True)
     said = f"predicted with probability {why.probabilities[why.predicted]:.2f}"
@@ -30,13 +30,12 @@ def draw_header(figure: FigureCanvas) -> None:
                 figure.y += 17
     if why.truth is not None:
         right = why.truth == why.predicted
-        verdict = (
-            "right: it is labelled so" if right else f"wrong: it is labelled {class_said(why.class_names[why.truth])}"
-        )
+        label = class_said(why.class_names[why.truth])
+        verdict = "correct: this is its label" if right else f"wrong: its label is {label}"
         figure.text(MARGIN, figure.y, verdict, size=13, bold=not right)
         figure.y += 18
     for warning in warnings(why):
-        lines = wrapped(warning, INNER - 48, 13)
+        lines = wrapped(warning, INNER - 48, 13, bold=True)
         height = 18 * len(lines) + 14
         figure.parts.append(
             f'<g class="warning"><rect x="{MARGIN}" y="{figure.y - 6:.1f}" width="{INNER}" height="{height}" rx="5" '
@@ -83,10 +82,11 @@ def _draw_sums(figure: FigureCanvas, x: float, y: float, width: float) -> float:
     figure.text(x + width, y + 20, "probability", size=12, muted=True, anchor="end")
     y += 32
     ordered = sorted(range(len(why.logits)), key=why.logits.__getitem__, reverse=True)
-    names = min(max(text_width(why.class_names[label], 13) for label in ordered[:_MOST_CLASSES]) + 34, 0.38 * width)
+    widest = max(text_width(why.class_names[label], 13, bold=True) for label in ordered[:_MOST_CLASSES])
+    names = min(widest + 34, 0.38 * width)
     for label in ordered[:_MOST_CLASSES]:
         figure.parts.append(class_shape(label, x + 7, y + 10, 12, theme))
-        name = shortened(why.class_names[label], names - 30, 13)
+        name = shortened(why.class_names[label], names - 30, 13, bold=True)
         figure.text(x + 22, y + 15, name, bold=label == why.predicted)
         figure.bar(x + names, y + 2, width - names - 128, why.logits[label], figure.largest_logit, label, 16)
         figure.text(x + width - 66, y + 15, signed(why.logits[label]), size=14, bold=True, anchor="end")
@@ -113,24 +113,22 @@ def draw_legend(figure: FigureCanvas) -> None:
     """What a reader who sees such a figure for the first time asks."""
     figure.parts.append(f'<path d="M{MARGIN} {figure.y + 10:.1f}h{INNER}" stroke="{figure.theme.line}"/>')
     figure.y += 28
+    why = figure.why
     compared = "Coloured: the parts that were compared" if figure.with_evidence else "Coloured: the prototype"
-    if SEARCHED in figure.why.notes:
+    if SEARCHED in why.notes:
         compared = "Coloured: the prototype, and the part that is most like it"
-    pale = "; pale: the rest of its source" if draws_sources(figure.why.context) else ""
-    highest = figure.why.context.highest_similarity
-    scale = "" if highest is None else f", up to {highest:.1f} for the same"
-    if any(row.counts for row in figure.why.rows):
-        scale += ", summed over all places where a prototype counts them"
-    if highest is not None and any(likeness(figure.why, row) == OTHER_SURROUNDINGS for row in figure.why.rows):
-        scale += f". {OTHER_SURROUNDINGS[0].upper()}{OTHER_SURROUNDINGS[1:]}: the same part in other surroundings"
-    waves = " A wavy line crosses a bond that was cut." if figure.what == "molecule" else ""
-    base = f" The base of a class is what any {figure.what} has, before anything is found." if figure.why.beside else ""
-    if figure.why.composition:
-        base = f" Amounts in words are of the whole {figure.what}, and no part shows them.{base}"
-    said = (
-        f"{compared}, in the colour of the prototype's class{pale}.{waves} Similarity: 0 for nothing alike{scale}. "
-        f"Weight: what similarity 1 adds to the class. A hollow bar takes away.{base}"
-    )
-    for line in wrapped(said, INNER, 11):
+    pale = "; pale: the rest of its source" if draws_sources(why.context) else ""
+    said = [f"{compared}, in the colour of the prototype's class{pale}"]
+    if figure.what == "molecule":
+        said.append("A wavy line crosses a bond that was cut")
+    said.append(f"Similarity: {similarity_scale(why, figure.shown)}")
+    if meaning := surroundings_said(why, figure.shown):
+        said.append(f"{OTHER_SURROUNDINGS[0].upper()}{OTHER_SURROUNDINGS[1:]}: {meaning}")
+    said.append("Weight: what a similarity of 1 adds to the class. Hollow bar: a negative contribution")
+    if why.composition:
+        said.append(f"Lines without a picture: properties of the whole {figure.what}")
+    if why.beside:
+        said.append("Base: the bias of each class")
+    for line in wrapped(". ".join(said) + ".", INNER, 11, most=6):
         figure.text(MARGIN, figure.y, line, size=11, muted=True)
         figure.y += 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 from protgnn.explain.composition_rows import BASE, VISIBLE
 from protgnn.explain.describe import class_said, count
 from protgnn.explain.explanation import Reasoning, ReasoningRow
-from protgnn.explain.render_text import likeness
+from protgnn.explain.render_text import likeness, similarity_said, whole_of
 from protgnn.viz.figure_canvas import CELL_HEIGHT, CELL_WIDTH, INNER, MARGIN, FigureCanvas
 from protgnn.viz.picture import Picture
 from protgnn.viz.svg_text import shortened, signed, wrapped
@@ -37,13 +37,15 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
     """One class: the rows that matter most to it, the rest in one line, and the total, which is its logit."""
     why, theme = figure.why, figure.theme
     shown, rest = telling_rows(why, label, figure.rows)
+    figure.shown += shown
     name = class_said(why.class_names[label])
     figure.y += 14
     figure.parts.append(f'<g class="class" data-class="{label}">')
     figure.parts.append(f'<path d="M{MARGIN} {figure.y:.1f}h{INNER}" stroke="{theme.line}"/>')
     figure.y += 28
     figure.parts.append(class_shape(label, MARGIN + 8, figure.y - 6, 14, theme))
-    figure.text(MARGIN + 24, figure.y, shortened(f"What speaks for or against {name}", 520, 16), size=16, bold=True)
+    heading = shortened(f"What speaks for or against {name}", 520, 16, bold=True)
+    figure.text(MARGIN + 24, figure.y, heading, size=16, bold=True)
     figure.y += 10
     if shown:
         _draw_headings(figure)
@@ -57,7 +59,8 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         _draw_cards(figure, shown, label)
     if rest:
         adds = sum(row.contribution(label) for row in rest)
-        said = f"and {count(len(rest), 'more prototype')}, adding" if shown else "no part looks like its prototypes"
+        more = f"and {count(len(rest), 'more prototype')}, adding"
+        said = more if shown else _said_of_none(rest, label, adds)
         figure.text(MARGIN, figure.y + 22, said, muted=True)
         figure.text(figure.sum_x, figure.y + 22, signed(adds), size=15, anchor="end")
         figure.y += 30
@@ -65,7 +68,7 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         figure.text(MARGIN, figure.y + 22, shortened(line.text, figure.sum_x - MARGIN - 90, 14))
         figure.text(figure.sum_x, figure.y + 22, signed(line.contributions[label]), size=15, anchor="end")
         figure.y += 30
-    total = shortened(f"total, the logit of {name}", figure.sum_x - MARGIN - 90, 14)
+    total = shortened(f"total, the logit of {name}", figure.sum_x - MARGIN - 90, 14, bold=True)
     figure.parts.append(
         f'<path d="M{figure.sum_x - 80:.1f} {figure.y + 6:.1f}h84" stroke="{theme.ink}" stroke-width="1.2"/>'
     )
@@ -75,12 +78,20 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
     figure.y += 36
 
 
+def _said_of_none(rows: list[ReasoningRow], label: int, adds: float) -> str:
+    """What stands in the place of rows that add so much where none of them is worth a picture."""
+    if abs(adds) < VISIBLE:
+        has_parts = any(row.evidence is not None for row in rows)
+        return "no part looks like its prototypes" if has_parts else "not close to its prototypes"
+    return f"its {count(sum(row.weights[label] != 0 for row in rows), 'prototype')}, hardly alike"
+
+
 def _draw_headings(figure: FigureCanvas) -> None:
     if figure.wide:
         return
     figure.y += 14
     if not figure.with_evidence:
-        said = f"to the model, the whole is close to {_parts_of(figure, 'these parts')}s"
+        said = f"to the model, {whole_of(figure.why)} is close to {_parts_of(figure, 'these parts')}s"
         said += ": similarity × weight = contribution"
         figure.text(MARGIN, figure.y, said, size=12, muted=True)
         figure.y += 8
@@ -107,7 +118,7 @@ def _draw_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
         box = (x + 8, y + 6, CELL_WIDTH - 16, CELL_HEIGHT - 4)
         if row.evidence is None:
             figure.parts.append(figure.sheet.place(figure.input, box, alt="the whole input"))
-            figure.text(x + 10, y + CELL_HEIGHT + 18, f"the whole {figure.what}", size=11, muted=True)
+            figure.text(x + 10, y + CELL_HEIGHT + 18, whole_of(figure.why), size=11, muted=True)
         else:
             shown = figure.why.describe_evidence(row) or ""
             nodes = row.marked or row.evidence
@@ -208,7 +219,7 @@ def _line_box(figure: FigureCanvas, picture: Picture, height: float) -> tuple[fl
 def _draw_arithmetic(figure: FigureCanvas, row: ReasoningRow, label: int, x: float, y: float) -> None:
     """similarity × weight = contribution, a bar for it, how high the similarity is, and what the row decides."""
     value, why = row.contribution(label), figure.why
-    figure.text(x + 66, y, f"{row.similarity:.2f}", size=15, anchor="end")
+    figure.text(x + 66, y, similarity_said(row), size=15, anchor="end")
     figure.text(x + 82, y, "×", size=15, anchor="middle", muted=True)
     figure.text(x + 160, y, f"{row.weights[label]:.2f}".replace("-", "−"), size=15, anchor="end")
     figure.text(x + 178, y, "=", size=15, anchor="middle", muted=True)
@@ -224,7 +235,7 @@ def _said_below(why: Reasoning, row: ReasoningRow, label: int, what: str) -> lis
     percentile, word = why.percentile(row), likeness(why, row)
     lines = [] if word is None else [word]
     if percentile is not None:
-        lines.append(f"above {percentile} in 100 training {what}s")
+        lines.append(f"above {percentile} of 100 training {what}s")
     if label in (why.predicted, why.runner_up) and abs(abs(why.gain(row)) - abs(row.contribution(label))) >= VISIBLE:
-        lines.append(f"to the lead over {class_said(why.class_names[why.runner_up])}: {signed(why.gain(row))}")
+        lines.append(f"adds {signed(why.gain(row))} to the lead over {class_said(why.class_names[why.runner_up])}")
     return lines

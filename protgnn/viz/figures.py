@@ -148,7 +148,7 @@ def _cosines(axes: Axes, vectors: Tensor) -> tuple[Any, str]:
     values = (unit @ unit.t()).clamp(-1, 1).numpy()
     size = len(values)
     others = values[~np.eye(size, dtype=bool)]
-    between = f"mean between two: {others.mean():.2f}" if size > 1 else f"prototypes: {size}"
+    between = f"average of pairs: {others.mean():.2f}" if size > 1 else f"prototypes: {size}"
     image = axes.imshow(values, vmin=-1, vmax=1, cmap="cividis")
     names = [str(number + 1) for number in range(size)]
     axes.set_xticks(range(size), names)

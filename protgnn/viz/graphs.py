@@ -72,10 +72,10 @@ def draw_graph(
         parts.append(signs[number].drawn(spot.x, spot.y, "{" + _ink({number}, kept) + "}", number in targets))
     notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
     if targets:
-        notes.append("ringed: the node asked about" if len(targets) == 1 else "ringed: the nodes asked about")
+        notes.append("ring: the node you asked about" if len(targets) == 1 else "rings: the nodes you asked about")
     if cards is not None:
         told = [what for what in ("kind", "label") if any(getattr(cards[node], what) for node in chosen)]
-        notes += [f"under the name: {' and '.join(told)} of a node"] if told else []
+        notes += [f"below each name: {' and '.join(told)} of the node"] if told else []
     elif any(hints) and (kind := _kind(graph)):
         notes.append(f"in the nodes: {kind}")
     return Picture(right - left, bottom - top, "".join(parts), spots, links, note="; ".join(notes))

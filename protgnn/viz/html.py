@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from protgnn.explain.describe import class_said
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.render_text import difference, noun_of, warnings
+from protgnn.explain.render_text import compared_as, difference, noun_of, similarity_said, warnings, whole_of
 from protgnn.io.printable import printable
 from protgnn.viz.figure_canvas import WIDTH
 from protgnn.viz.picture import Sheet, svg
@@ -53,8 +53,8 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3, arcs: bool = F
             "class": row.label,
             "class_name": names[row.label],
             "description": why.describe(row),
-            "evidence": why.describe_evidence(row) or "all of it",
-            "similarity": f"{row.similarity:.3f}",
+            "evidence": why.describe_evidence(row) or whole_of(why),
+            "similarity": similarity_said(row, 3),
             "percentile": why.percentile(row),
             "contributions": [signed(row.contribution(label)) for label in range(len(names))],
             "gain": signed(why.gain(row)),
@@ -75,7 +75,7 @@ def reasoning_entry(why: Reasoning, sheet: Sheet, drawn: int = 3, arcs: bool = F
         "class_names": names,
         "runner_up": names[why.runner_up],
         "what": noun_of(why),
-        "likeness": "looks like" if any(row.evidence is not None for row in why.rows) else "is close to",
+        "likeness": compared_as(why),
         "logits": [signed(logit) for logit in why.logits],
         "margin": signed(why.margin),
         "base": [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.render_text import warnings
+from protgnn.explain.render_text import compared_as, similarity_said, warnings, whole_of
 from protgnn.viz.html import fragment
 from protgnn.viz.reasoning_figure import reasoning_svg, title_of
 from protgnn.viz.svg_text import signed
@@ -25,10 +25,10 @@ def reasoning_fragment(why: Reasoning, rows: int = 3) -> str:
     names = why.class_names
     table = [
         {
-            "evidence": why.describe_evidence(row) or "all of it",
+            "evidence": why.describe_evidence(row) or whole_of(why),
             "description": why.describe(row),
             "class_name": names[row.label],
-            "similarity": f"{row.similarity:.3f}",
+            "similarity": similarity_said(row, 3),
             "contributions": [signed(row.contribution(label)) for label in range(len(names))],
         }
         for row in why.decisive()
@@ -43,6 +43,7 @@ def reasoning_fragment(why: Reasoning, rows: int = 3) -> str:
         title=title_of(why),
         warnings=warnings(why),
         class_names=names,
+        likeness=compared_as(why),
         rows=table,
         beside=beside,
         logits=[signed(logit) for logit in why.logits],

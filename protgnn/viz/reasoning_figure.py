@@ -50,6 +50,6 @@ def title_of(why: Reasoning) -> str:
     """Say the figure in one sentence, for those who listen to it."""
     predicted = why.class_names[why.predicted]
     return (
-        f"Reasoning for {why.title}: {predicted} with probability "
+        f"Explanation of {why.title}: {predicted} with probability "
         f"{why.probabilities[why.predicted]:.2f}. {difference(why)}"
     )

@@ -30,7 +30,7 @@ def draw_reliability(bins: list[ReliabilityBin], theme: Theme) -> str:
         return floor - share * (floor - _TOP)
 
     parts = [write(_LEFT, 18, "reliability", theme, bold=True)]
-    parts.append(write(_LEFT, 34, "share that is right, by the probability of the prediction", theme, 11, muted=True))
+    parts.append(write(_LEFT, 34, "share of correct predictions, by their probability", theme, 11, muted=True))
     for step in range(5):
         share = step / 4
         parts.append(f'<path d="M{_LEFT} {y(share):.1f}H{_WIDTH - _RIGHT}" stroke="{theme.line}"/>')

@@ -14,6 +14,7 @@ from protgnn.errors import ProtGNNError
 from protgnn.explain.explain_run import explain_run
 from protgnn.explain.explanation import Reasoning, RunContext
 from protgnn.explain.metrics.removal import deciding_rows
+from protgnn.explain.render_text import noun_of, similarity_said
 from protgnn.explain.unseen_elements import unseen_among
 from protgnn.model.classifier import GraphClassifier
 from protgnn.training.recipe import is_mined
@@ -85,7 +86,7 @@ def report_page(
         **_quality(run, reasons, of_what),
         "unseen": None if graphs is None else unseen_among(graphs, run),
         "familiarity": context.familiarity,
-        "prototypes": _cards(context, reasons, sheet, opened),
+        "prototypes": _cards(context, reasons, sheet, opened, noun(run.recipe, run.schema)),
         "galleries": [
             {"shelf": shelf, "entries": [reasoning_entry(why, sheet) | _thumb(why, sheet) for why in shelf.chosen]}
             for shelf in shelves
@@ -156,31 +157,31 @@ def _reliability(reasons: list[Reasoning]) -> list[ReliabilityBin]:
 
 
 def galleries(reasons: list[Reasoning]) -> list[Gallery]:
-    """What is worth a look: where the model is sure and right, sure and wrong, and out of its depth."""
+    """What is worth a look: where the model is confident and right, confident and wrong, and out of its depth."""
 
     def confidence(why: Reasoning) -> float:
         return why.probabilities[why.predicted]
 
-    labelled = reasons[0].truth is not None
+    labelled, noun = reasons[0].truth is not None, noun_of(reasons[0])
     right = [why for why in reasons if not labelled or why.truth == why.predicted]
     wrong = [why for why in reasons if labelled and why.truth != why.predicted]
     strange = [why for why in reasons if why.familiar is False]
     shelves = [
         Gallery(
             "right",
-            "Sure and right" if labelled else "Sure",
-            "The highest probabilities of every class.",
+            "Confident and right" if labelled else "Confident",
+            "The highest probabilities of each class.",
             _from_every_class(right, confidence),
-            "The model predicted no graph correctly.",
+            f"The model predicted no {noun} correctly.",
         ),
         Gallery(
             "unfamiliar",
             "Unfamiliar",
-            "Nothing like these in the training data: read their predictions with doubt.",
+            "Unlike anything the model knows: treat their predictions with caution.",
             sorted(strange, key=lambda why: why.largest_similarity)[:_PER_GALLERY],
-            "All graphs resemble something in the training data."
+            f"Every {noun} resembles something that the model knows."
             if reasons[0].familiar is not None
-            else "This run does not say what is familiar: it was trained by an older version.",
+            else "This run does not tell what is unfamiliar.",
         ),
     ]
     if labelled:
@@ -188,10 +189,10 @@ def galleries(reasons: list[Reasoning]) -> list[Gallery]:
             1,
             Gallery(
                 "wrong",
-                "Sure and wrong",
+                "Confident and wrong",
                 "The highest probabilities among the mistakes: what misled the model?",
                 sorted(wrong, key=confidence, reverse=True)[:_PER_GALLERY],
-                "The model predicted every graph correctly.",
+                f"The model predicted every {noun} correctly.",
             ),
         )
     return shelves
@@ -217,7 +218,10 @@ def _from_every_class(reasons: list[Reasoning], key: Callable[[Reasoning], float
     return chosen[: max(_PER_GALLERY, len(by_class))]
 
 
-def _cards(context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str]) -> list[dict[str, Any]]:
+def _cards(
+    context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: dict[int, str], noun: str
+) -> list[dict[str, Any]]:
+    """The prototypes, each with its picture and the graphs that are most similar to it."""
     assert context.prototypes is not None
     least = 0.45 if context.network is None else 0.8  # names of nodes are small
     sentences = context.prototypes.subgraphs.schema.kind == "sentence"
@@ -234,7 +238,7 @@ def _cards(context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: 
                 "class": card.label,
                 "picture": svg(width, height, [placed], alt, PAGE),
                 "description": context.descriptions[number],
-                "source": card.name or f"training graph {card.graph}",
+                "source": card.name or f"training {noun} {card.graph}",
                 "nodes": len(card.nodes),
                 "weight": f"{card.weight:.2f}",
                 "support": card.support,
@@ -242,7 +246,7 @@ def _cards(context: RunContext, reasons: list[Reasoning], sheet: Sheet, opened: 
                     {
                         "number": why.number,
                         "open": opened.get(why.number),
-                        "similarity": f"{why.rows[number].similarity:.2f}",
+                        "similarity": similarity_said(why.rows[number]),
                         "name": why.title,
                         **_thumb(why, sheet, number),
                     }
@@ -262,7 +266,7 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
     if why.among.schema.kind == "sentence":
         return {"thumb": None}
     row = why.winning() if prototype is None else why.rows[prototype]
-    nodes, label = ((), None) if row is None else (row.evidence or (), row.label)
+    nodes, label = ((), None) if row is None else (row.marked or (), row.label)
     picture = draw_why(why, nodes)
     assert picture is not None
     width, height = _THUMB
@@ -292,5 +296,5 @@ def _line(why: Reasoning, opened: dict[int, str]) -> dict[str, Any]:
         "notes": why.notes,
         "prototype": None if row is None else row.prototype,
         "description": "nothing found" if row is None else why.describe(row),
-        "similarity": "–" if row is None else f"{row.similarity:.2f}",
+        "similarity": "–" if row is None else similarity_said(row),
     }

@@ -10,6 +10,7 @@ from protgnn.viz.theme import Theme
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NARROW, _WIDE = "iljtfrI.,;:!'|()[] ", "mwMW@%—…"
 _NARROWEST = 0.4
+_BOLD = 1.12  # how much wider bold letters are
 _MINUS = re.compile(r"(?<=\s)-(?=\d+\.\d\d(?:[,;)\s]|$))")
 
 
@@ -23,9 +24,9 @@ def body_text(text: str) -> str:
     return xml(text).replace("{", "&#123;")
 
 
-def text_width(text: str, size: float) -> float:
+def text_width(text: str, size: float, bold: bool = False) -> float:
     """About how wide a text is in DejaVu Sans, rather more than less."""
-    return size * sum(
+    return (_BOLD * size if bold else size) * sum(
         _NARROWEST if letter in _NARROW else 0.98 if letter in _WIDE else 0.73 if letter.isupper() else 0.64
         for letter in text
     )
@@ -36,8 +37,9 @@ def _letters(width: float, size: float) -> int:
     return int(width / (_NARROWEST * size)) + 2
 
 
-def wrapped(text: str, width: float, size: float, most: int = 4) -> list[str]:
+def wrapped(text: str, width: float, size: float, most: int = 4, bold: bool = False) -> list[str]:
     """Lines no wider than ``width``; words that are wider, such as SMILES, are broken. What is left out ends in …"""
+    width = width / _BOLD if bold else width
     lines, text = [""], text[: (most + 1) * _letters(width, size)]  # of more no letter would be seen
     for word in text.split(" "):
         while word:
@@ -62,8 +64,9 @@ def wrapped(text: str, width: float, size: float, most: int = 4) -> list[str]:
     return lines
 
 
-def shortened(text: str, width: float, size: float) -> str:
+def shortened(text: str, width: float, size: float, bold: bool = False) -> str:
     """As much of a text as fits, with … for the rest."""
+    width = width / _BOLD if bold else width
     if text_width(text, size) <= width:
         return text
     text = text[: _letters(width, size)]

@@ -7,7 +7,7 @@ from typing import Any
 from protgnn.data.network.instances import NetworkInstances
 from protgnn.explain.describe import molecule_smiles
 from protgnn.explain.explanation import Reasoning, ReasoningRow
-from protgnn.explain.render_text import chosen_rows, difference, warnings
+from protgnn.explain.render_text import chosen_rows, difference, places_counted, similarity_scale, warnings, whole_of
 from protgnn.io.printable import printable
 from protgnn.viz.dispatch import draw_input
 from protgnn.viz.picture import Picture, Sheet, svg
@@ -48,6 +48,8 @@ def answer(why: Reasoning) -> dict[str, Any]:
         "familiar": why.familiar,
         "warnings": [clean(text) for text in warnings(why)],
         "difference": clean(difference(why)),
+        "whole": whole_of(why),
+        "scale": similarity_scale(why, shown),
         "with_evidence": any(row.evidence is not None for row in why.rows),
         "rows": rows,
         "rest": {
@@ -136,7 +138,7 @@ def _row(why: Reasoning, row: ReasoningRow, sheet: Sheet, picture: Picture | Non
         "weights": row.weights,
         "gain": why.gain(row),
         "places": len(row.places),
-        "counts": row.counts,
+        "counted": places_counted(row),
         "evidence": None if shown is None else clean(shown),
         "picture": drawn,
     }

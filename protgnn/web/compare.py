@@ -73,7 +73,7 @@ def comparison(pair: Pair) -> dict[str, Any]:
         "only_second": found.mcnemar.only_second,
         "p_value": found.mcnemar.p_value,
         "disagreement_count": len(found.disagreements),
-        **_told_by_class(found, one.run.schema.class_names),
+        **_told_by_class(found, one.run.schema.class_names, one.noun),
     }
 
 
@@ -93,11 +93,11 @@ def _scores(found: RunComparison) -> list[dict[str, Any]]:
     ]
 
 
-def _told_by_class(found: RunComparison, names: tuple[str, ...]) -> dict[str, Any]:
+def _told_by_class(found: RunComparison, names: tuple[str, ...], noun: str) -> dict[str, Any]:
     """Disagreements and prototypes, with classes by number."""
     disagreements = [
         {
-            "name": clean(one.name or f"graph {one.number}")[:400],
+            "name": clean(one.name or f"{noun} {one.number}")[:400],
             "text": one.name,
             "truth": names.index(one.truth),
             "first": [names.index(one.first.predicted), one.first.probability],

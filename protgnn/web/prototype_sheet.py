@@ -31,7 +31,7 @@ def prototype_sheet(opened: OpenedRun) -> dict[str, Any]:
                 "number": number,
                 "label": card.label,
                 "description": description,
-                "source": clean(card.name or f"training graph {card.graph}"),
+                "source": clean(card.name or f"training {opened.noun} {card.graph}"),
                 "nodes": len(card.nodes),
                 "weight": card.weight,
                 "support": card.support,

@@ -12,7 +12,7 @@ from typing import Any
 from protgnn.data.network.instances import Instances
 from protgnn.explain.explanation import Reasoning
 from protgnn.explain.predictions import prediction_row
-from protgnn.explain.render_text import difference
+from protgnn.explain.render_text import difference, places_counted, whole_of
 from protgnn.viz.picture import Sheet
 from protgnn.viz.theme import PAGE
 from protgnn.web.answer import clean, thumb
@@ -77,7 +77,7 @@ class RowSet:
             extra = {
                 "labelled": "" if truth is None else truth,
                 "contribution": None if winning is None else round(winning.contribution(why.predicted), 6),
-                "evidence looks like": "" if winning is None else why.describe_evidence(winning) or "all of it",
+                "evidence looks like": "" if winning is None else why.describe_evidence(winning) or whole_of(why),
                 "why": difference(why),
                 "warnings": "; ".join(why.notes),
             }
@@ -101,5 +101,6 @@ def _line(why: Reasoning, start: int) -> dict[str, Any]:
         "notes": [clean(note) for note in why.notes],
         "prototype": None if row is None else row.prototype,
         "similarity": None if row is None else round(row.similarity, 6),
+        "counted": None if row is None else places_counted(row),
         "contribution": None if row is None else round(row.contribution(why.predicted), 6),
     }

@@ -382,7 +382,7 @@ def test_the_demo_does_not_replace_a_run_on_other_data(protgnn_command, run_fold
 
 def test_scoring_on_the_training_data_is_said_to_be_so(protgnn_command, run_folder, molecules_csv):
     ended = protgnn_command("evaluate", run_folder, molecules_csv)
-    assert ended.status == 0 and "trained on a part of these" in ended.err
+    assert ended.status == 0 and "trained on part of this data" in ended.err
 
 
 def test_evidence_that_is_too_small_is_told():

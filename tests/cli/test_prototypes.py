@@ -71,14 +71,18 @@ def test_a_folder_that_holds_something_is_not_written_to(protgnn_command, mined_
 def test_runs_are_compared_in_words_and_for_programs(protgnn_command, mined_run, prototype_run, molecules_csv):
     told = protgnn_command("compare", mined_run, prototype_run)
     assert told.status == 0, told.err
-    for words in ("accuracy", "McNemar", "they disagree on", "prototypes, those that look the same"):
+    for words in ("accuracy", "they disagree on", "prototypes; those that look the same"):
         assert words in told.out
     found = json.loads(protgnn_command("compare", mined_run, prototype_run, molecules_csv, "--json").out)
     assert found["n"] == 90 and found["first"] == str(mined_run)
     assert set(found["differences"]["accuracy"]) == {"difference", "low", "high"}
     assert len(found["disagreements"]) >= found["mcnemar"]["only_first"]
     few = protgnn_command("compare", mined_run, prototype_run, molecules_csv, "--rows", 1)
-    assert "more: --rows" in few.out and "trained on a part of these graphs" in few.err
+    assert "a split at least this uneven would arise by chance with probability" in " ".join(few.out.split())
+    assert few.out.startswith("90 molecules; first: ")
+    alike = protgnn_command("compare", mined_run, mined_run)
+    assert "only the second on 0\n" in alike.out and "McNemar" not in alike.out, "0 against 0 is no split"
+    assert "more: --rows" in few.out and "trained on part of this data" in few.err
 
 
 def test_comparing_with_what_is_no_run_is_a_sentence(protgnn_command, mined_run, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from protgnn.data.label_texts import ambiguous_comma, ranges_of
+from protgnn.data.label_texts import ambiguous_comma, is_missing, ranges_of
 
 
 @pytest.mark.parametrize(
@@ -10,6 +10,23 @@ from protgnn.data.label_texts import ambiguous_comma, ranges_of
 )
 def test_a_comma_that_may_stand_between_thousands_is_found_by_its_place(texts, place):
     assert ambiguous_comma(texts) == place
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", " ", "NaN", "<NA>", "null", "n.a.", "N/A", "n/a", "#N/A", "#NUM!", "nd", "n.d.", "n. d.", "n.d", "n/t"),
+        *("-", "–", "?", "n.b.", "n. b.", "N.B.", "n.m.", "n.v.", "k.A.", "k. A.", "k/A", "nicht bestimmt"),
+        *("keine Angabe", "Not determined"),
+    ],
+)
+def test_what_people_write_where_there_is_no_value_is_no_label(text):
+    assert is_missing(text)
+
+
+@pytest.mark.parametrize("text", ["0", "no", "n", "none", "unknown", "NB", "ka", "n.x.", "d.n.", "1", "+", "inactive"])
+def test_what_may_be_a_class_is_a_label(text):
+    assert not is_missing(text)
 
 
 def test_measured_values_are_cut_where_the_user_says():

@@ -9,7 +9,8 @@ from torch_geometric.utils import to_undirected
 
 from protgnn.data.batch import offsets
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.validate import check
+from protgnn.data.schema import Schema
+from protgnn.data.validate import check, check_class_sizes
 from protgnn.errors import DataError
 from tests.data.random_graphs import assert_same, graph_sets, law, one_graph
 
@@ -126,9 +127,24 @@ def test_training_asks_for_labels_two_classes_and_enough_of_each() -> None:
         check(one_graph(), training=True)
     with pytest.raises(DataError, match="one class"):
         check(labelled([1, 1, 1]), training=True)
-    with pytest.raises(DataError, match="Class 1 has 2 graphs"):
+    with pytest.raises(DataError, match=r"Class 1 has 2 graphs: graph 3, graph 4\. At least 3 are needed"):
         check(labelled([0, 0, 0, 1, 1]), training=True)
     assert check(labelled([0, 0, 0, 1, 1]), training=False)[0].y.tolist() == [0, 0, 0, 1, 1]
+
+
+def test_a_class_that_is_too_small_is_told_with_its_rows_and_what_to_do() -> None:
+    lines, names = torch.tensor([2, 3, 4, 14]), ("CC", "CO", "CN", "CCO")
+    few = labelled([0, 0, 0, 1], lines=lines, names=names, schema=Schema("molecule", ("rot", "unklar")))
+    with pytest.raises(DataError) as refused:
+        check(few, training=True)
+    assert str(refused.value) == (
+        "Class unklar has 1 molecule: line 14 (CCO). At least 3 are needed to train, validate and test: "
+        "add more, give them the label of another class, or leave them out"
+    )
+    with pytest.raises(DataError, match=r"Class 1 has 0 graphs\. At least 3.*number the classes 0, 1, 2"):
+        check(labelled([0, 0, 0, 2, 2, 2]), training=True)
+    with pytest.raises(DataError, match=r"7 pairs: 0, 1, 2, 3, 4, …\. At least 8 are"):
+        check_class_sizes(torch.tensor([0] * 7 + [1] * 8), ("a", "b"), "pair", 8, str)
 
 
 def test_targets_truth_and_names_must_fit() -> None:

@@ -169,5 +169,7 @@ def test_values_are_cut_into_ranges_with_about_as_many_in_each_or_where_one_says
 def test_a_file_that_leaves_too_little_says_what_was_left_out(tmp_path: Path) -> None:
     path = tmp_path / "mols.csv"
     path.write_text("smiles,y\nCCO,a\nCCN,b\nCCC,n.d.\nCCF,a\nCCBr,b\nCCI,a\n")
-    with pytest.raises(DataError, match=r"Class b has 2 graphs(.|\n)*note: Left out 1 of 6 rows"):
+    with pytest.raises(
+        DataError, match=r"Class b has 2 molecules: line 3 \(CCN\), line 6(.|\n)*note: Left out 1 of 6 rows"
+    ):
         load(path)

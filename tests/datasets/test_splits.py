@@ -152,6 +152,11 @@ def test_a_scaffold_is_never_on_two_sides() -> None:
     assert not (sides[0] & sides[1] or sides[0] & sides[2] or sides[1] & sides[2])
 
 
+def test_a_scaffold_of_what_is_no_molecule_is_refused_as_it_was_written() -> None:
+    with pytest.raises(DataError, match=r"the SMILES 'F/C=C\\Q': a scaffold split"):
+        scaffold("F/C=C\\Q")
+
+
 def test_what_cannot_be_split_is_refused() -> None:
     graphs = with_labels([0, 1] * 10)
     for call, words in (

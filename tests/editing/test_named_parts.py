@@ -67,6 +67,7 @@ def test_nodes_are_named_by_graph_and_number(prototype_run):
         ("#3:0,2", "not joined"),
         ("C.O", "not joined|no training molecule"),
         ("c1ccc", "no training molecule|neither"),
+        ("hi:CO", "neither a SMILES nor a SMARTS.*one of the classes high, low, medium"),
     ],
 )
 def test_what_is_no_part_is_refused_with_what_was_written(prototype_run, text, message):
@@ -81,6 +82,18 @@ def test_a_class_that_never_has_the_part_is_refused(prototype_run):
     assert without
     with pytest.raises(DataError, match=f"none of {without[0]}"):
         editor.find(f"{without[0]}: CBr")
+
+
+@pytest.mark.parametrize("text", ["hi: CO", "Low: CO", "hi: #3:0,1"])
+def test_a_class_that_is_none_is_named_with_the_classes_there_are(prototype_run, text):
+    editor = PrototypeEditor.of_run(prototype_run)
+    name, classes = text.partition(":")[0], ", ".join(editor.run.schema.class_names)
+    with pytest.raises(DataError, match=f"^There is no class '{name}': the classes are {classes}$"):
+        editor.find(text)
+
+
+def test_a_colon_within_a_part_names_no_class(prototype_run):
+    assert PrototypeEditor.of_run(prototype_run).find("c:c:c").description == "ccc"
 
 
 def test_mined_prototypes_are_completed_to_whole_units(mined):

@@ -7,7 +7,7 @@ import torch
 
 import protgnn
 from protgnn.datasets.new_input import conform
-from protgnn.explain.unseen_elements import unseen_elements
+from protgnn.explain.unseen_elements import unseen_among, unseen_elements
 from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.run import load_model
 
@@ -78,7 +78,12 @@ def test_an_element_that_no_training_molecule_has_is_pointed_out(protgnn_command
     path = tmp_path / "mols.csv"
     path.write_text("smiles\nCCO\nCC[Xe]\nC[Se]C\n")
     ended = protgnn_command("predict", prototype_run, path)
-    assert ended.status == 0 and "2 of 3 contain elements that no training molecule contains: row 1, 2" in ended.err
+    assert ended.status == 0 and "2 of 3 contain elements that no training molecule contains: lines 3, 4" in ended.err
+    graphs = from_smiles(["CCO", "CC[Xe]", "C[Se]C"])
+    for few, said in ((graphs, "2 of 3 contain"), (graphs[:2], "1 of 2 contains")):
+        told = unseen_among(conform(few, run.schema), run)
+        assert told.startswith(f"{said} elements that no training molecule contains: row"), told
+    assert told.endswith("row 1")
 
 
 def test_the_estimator_explains_and_saves(molecules, tmp_path):

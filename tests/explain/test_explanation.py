@@ -121,8 +121,8 @@ def test_what_speaks_against_a_close_prediction_is_named_too():
 
     close = told(row(0, 0, 1.5), row(1, 0, 1.4), row(2, 1, 2.8))
     assert close == (
-        "low is ahead of high by 0.10. Most for it: prototype 0 +1.50, prototype 1 +1.40; "
-        "most against it: prototype 2 -2.80"
+        "low is ahead of high by 0.10. Most in favour: prototype 0 +1.50, prototype 1 +1.40; "
+        "most against: prototype 2 -2.80"
     )
     clear = told(row(0, 0, 1.5), row(1, 0, 1.4), row(2, 1, 0.1))
-    assert clear == "low is ahead of high by 2.80. Most for it: prototype 0 +1.50, prototype 1 +1.40"
+    assert clear == "low is ahead of high by 2.80. Most in favour: prototype 0 +1.50, prototype 1 +1.40"

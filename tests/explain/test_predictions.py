@@ -4,14 +4,23 @@ import csv
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from protgnn.data.graph_set import GraphSet
+from protgnn.datasets.new_input import conform
 from protgnn.explain.composition_rows import VISIBLE
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.predictions import WITHOUT_EVIDENCE, prediction_columns, prediction_names, predictions
+from protgnn.explain.predictions import (
+    WITHOUT_EVIDENCE,
+    prediction_columns,
+    prediction_names,
+    prediction_row,
+    predictions,
+)
 from protgnn.explain.run_data import run_part
+from protgnn.featurizers.molecule import from_smiles
 from protgnn.training.evaluate import predict_logits
 from protgnn.training.run import load_model, run_checksum
 
@@ -54,7 +63,29 @@ def test_thousands_of_rows_are_predicted_row_by_row(opened, molecules):
 def test_an_old_run_does_not_say_what_is_familiar(opened, molecules):
     model, run = opened
     rows = predictions(model, molecules.graphs[:2], RunContext(run.prototypes))
-    assert [row["familiar"] for row in rows] == ["", ""]
+    assert [row["familiar"] for row in rows] == ["unknown", "unknown"]
+
+
+@pytest.mark.parametrize("threshold", [0.0, None])
+def test_no_graph_is_familiar_where_ordinary_graphs_resemble_no_prototype(opened, molecules, threshold):
+    model, run = opened
+    context = RunContext.of(replace(run, scores={**run.scores, "familiarity": threshold}))
+    (why,) = explain(model, molecules.graphs[:1], context)
+    assert why.familiar is None and why.to_json()["familiar"] is None and "unlike anything" not in str(why)
+    assert prediction_row(why, 0)["familiar"] == "unknown" and why.to_frame()["familiar"].isna().all()
+    assert predictions(model, molecules.graphs[:1], context)[0]["familiar"] == "unknown"
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.001])
+def test_a_molecule_with_an_element_that_is_new_is_never_familiar(opened, threshold):
+    model, run = opened
+    context = RunContext.of(replace(run, scores={**run.scores, "familiarity": threshold}))
+    graphs = conform(from_smiles(["C[Xe]C", "CCO"]), run.schema)
+    strange, usual = explain(model, graphs, context)
+    assert strange.familiar is False and usual.familiar is not False
+    assert "unlike anything the model knows, whatever the similarities say" in str(strange)
+    rows = predictions(model, graphs, context)
+    assert rows[0]["familiar"] == "no" and rows[1]["familiar"] == ("yes" if threshold else "unknown")
 
 
 @pytest.mark.parametrize(("threshold", "strange"), [(99.0, 9), (0.0, 0)])

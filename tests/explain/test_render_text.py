@@ -2,15 +2,19 @@
 
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
-from protgnn.explain.render_text import chosen_rows, difference, likeness
+from protgnn.explain.render_text import chosen_rows, difference, likeness, similarity_said
 from protgnn.explain.run_data import run_part
 from protgnn.training.run import load_model
 from protgnn.viz.figure_rows import telling_rows
+from protgnn.viz.html import reasoning_entry, render
+from protgnn.viz.picture import Sheet
 from protgnn.viz.reasoning_figure import reasoning_svg
+from protgnn.viz.theme import PAGE
 
 
 def of_rows(*rows: tuple[int, float, tuple[float, float]], base: tuple[float, float] = (0.0, 0.0)) -> Reasoning:
@@ -29,6 +33,11 @@ ODD = of_rows(
 def reasons(request) -> list[Reasoning]:
     model, run = load_model(request.getfixturevalue(request.param))
     return explain(model, run_part(run, "test"), RunContext.of(run))
+
+
+def svg_words(why: Reasoning) -> str:
+    """The words of the picture, lines joined by spaces."""
+    return " ".join(text.text or "" for text in ElementTree.fromstring(reasoning_svg(why)).iter() if text.text)
 
 
 def leads(text: str) -> list[float]:
@@ -71,13 +80,13 @@ def test_rows_are_in_the_order_of_what_they_add_to_the_lead(reasons):
 
 def test_the_base_is_told_with_what_it_gives_to_each_class():
     assert "the base +2.00 (a +1.00, b -1.00)" in difference(ODD)
-    assert "base: what a class has before anything is found" in str(ODD).replace("\n", " ")
-    assert "the base, before anything is found" in reasoning_svg(ODD)
+    assert "base: the bias of each class" in str(ODD).replace("\n", " ")
+    assert "the base (bias of the class)" in reasoning_svg(ODD)
 
 
 def test_what_speaks_against_a_prediction_is_told_even_where_only_the_base_speaks_for_it():
     why = of_rows((1, 1.0, (0.0, 1.0)), (1, 1.0, (0.0, 0.5)), base=(1.0, -1.0))
-    assert "most against it: prototype 0 -1.00" in difference(why)
+    assert "; most against: prototype 0 -1.00" in difference(why)
 
 
 def test_where_nothing_was_found_it_says_so():
@@ -85,6 +94,9 @@ def test_where_nothing_was_found_it_says_so():
     assert "2 prototypes, nothing found" in str(why) and "no part looks like its prototypes" in reasoning_svg(why)
     unlike = of_rows((0, 0.3, (1.0, 0.0)), base=(0.5, -0.5))
     unlike = replace(unlike, rows=tuple(replace(row, resemblance=0.2) for row in unlike.rows))
+    drawn = reasoning_svg(unlike)
+    assert "its 1 prototype, hardly alike" in drawn, "it adds 0.30"
+    assert drawn.count("no part looks like its prototypes") == 1, "only in the class to which it adds 0.00"
     assert "1 prototype, hardly alike" in str(unlike) and "looks like prototype" not in str(unlike).partition("\n\n")[2]
     assert "1 prototype, nothing found" in str(of_rows((1, 0.0, (0.0, 1.0)), base=(0.5, -0.5)))
 
@@ -95,10 +107,31 @@ def test_parts_that_are_compared_by_their_looks_are_called_the_same_or_hardly_al
     words = {alike: likeness(why, replace(row, resemblance=alike)) for alike in (1.0, 0.8, 0.6, 0.3, None)}
     said = ["looks the same", "looks alike", "a little alike", "hardly alike", None]
     assert list(words.values()) == said
-    elsewhere = "same, elsewhere"
-    assert likeness(why, replace(row, resemblance=1.0, similarity=0.9)) == elsewhere
+    elsewhere = "same part, other surroundings"
+    fused = replace(row, resemblance=1.0, similarity=0.9)
+    assert likeness(why, fused) == elsewhere
     twice = replace(row, resemblance=1.0, places=((0,), (1,)), counts=True)
     assert likeness(why, twice) == elsewhere, "a sum over two places says nothing of either"
+    meaning = f"{elsewhere}: the two look the same, but what they are attached to differs"
+    for shown, told in ((fused, True), (replace(row, resemblance=1.0), False)):
+        said = replace(why, rows=(shown, *why.rows[1:]))
+        assert (meaning in " ".join(str(said).split())) is told
+        assert (f"{elsewhere[0].upper()}{meaning[1:]}"[:60] in svg_words(said)) is told
+
+
+def test_a_sum_over_places_is_written_as_their_number_times_what_each_has():
+    row = replace(ODD.rows[0], similarity=2.5, places=((0,), (1,)), counts=True)
+    best = replace(row, counts=False)
+    assert [similarity_said(one) for one in (row, best, replace(row, places=((0,),)))] == ["2 × 1.25", "2.50", "2.50"]
+    assert similarity_said(row, 3) == "2 × 1.250"
+    context = RunContext(highest_similarity=2.6)
+    for one, each in ((row, ", per place (2 × 1.25: in 2 places, 1.25 each on average)"), (best, "")):
+        why = replace(ODD, rows=(one, *ODD.rows[1:]), context=context)
+        terminal = " ".join(str(why).split())
+        assert f"0 for nothing in common, 2.6 for the same part{each}; " in terminal
+        assert f"0 for nothing in common, 2.6 for the same part{each}. Weight" in svg_words(why)
+        page = render("reasoning.html", why=reasoning_entry(why, Sheet(PAGE)), defs="")
+        assert (">2 × 1.25<" in page) == (">2 × 1.250<" in page) == ("2 × 1.25" in terminal) == bool(each)
 
 
 def test_rows_whose_parts_hardly_look_alike_are_counted_and_not_shown():
@@ -119,7 +152,7 @@ def test_similarities_come_with_their_place_among_the_training_graphs(reasons):
             assert 0 <= why.percentile(row) <= 100
         assert why.to_json()["rows"][0]["percentile"] == why.percentile(why.rows[0])
     assert "less similar" in str(reasons[0]).replace("\n", " ")
-    assert "in 100 training molecules" in reasoning_svg(reasons[0])
+    assert "of 100 training molecules" in reasoning_svg(reasons[0])
 
 
 def test_cut_edges_lead_from_the_evidence_to_the_rest(reasons):

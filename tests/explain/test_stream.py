@@ -75,7 +75,9 @@ def test_every_row_of_the_input_has_its_row_in_order(opened, table, tmp_path):
 def test_what_was_found_on_the_way_is_said_at_the_end(opened, table, tmp_path):
     _, said = written(opened, table, tmp_path / "out.csv", 5)
     assert "Skipped 7 of 36 rows of mols.csv that cannot be used (lines 6, 10, 19, 22, 23, …)" in said[0]
-    assert said[-1].startswith("6 of 29 contain elements that no training molecule contains: row 1, 9, 13, 21, 25, 33")
+    assert said[-1].startswith(
+        "6 of 29 contain elements that no training molecule contains: lines 3, 12, 16, 24, 28, …"
+    )
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".jsonl", ".jsonl.gz", ".parquet"])
@@ -271,7 +273,7 @@ def test_the_command_explains_all_rows(protgnn_command, prototype_run, run_folde
     ended = protgnn_command("explain", prototype_run, table, "--skip-bad", "-o", tmp_path / "why.csv")
     assert ended.status == 0 and "explanations of 29 rows" in ended.err
     assert "leave --row" in protgnn_command("explain", prototype_run, table, "--row", 1, "-o", tmp_path / "x.csv").err
-    assert "is no table" in protgnn_command("explain", prototype_run, "CCO", "-o", tmp_path / "x.csv").err
+    assert "is not a table" in protgnn_command("explain", prototype_run, "CCO", "-o", tmp_path / "x.csv").err
     assert "no prototypes" in protgnn_command("explain", run_folder, table, "-o", tmp_path / "x.csv").err
 
 

@@ -109,7 +109,7 @@ def test_a_file_of_predictions_has_gaps_and_not_another_kind_of_column(protgnn_c
 
 def test_the_sentence_says_that_the_base_speaks_for_the_class(explained, expected):
     for why, without in zip(explained[-1], expected, strict=True):
-        first = re.search(r"Most for it: (the base|prototype)", difference(why))
+        first = re.search(r"Most in favour: (the base|prototype)", difference(why))
         assert not without or first.group(1) == "the base", difference(why)
 
 

@@ -11,7 +11,7 @@ from protgnn.data.validate import check
 from protgnn.datasets.readers.smiles import read_csv, read_smi
 from protgnn.errors import DataError
 from protgnn.featurizers.atom_properties import ATOM_PROPERTIES
-from protgnn.featurizers.molecule import ATOM_FEATURES, BOND_FEATURES, from_smiles, pattern
+from protgnn.featurizers.molecule import ATOM_FEATURES, BOND_FEATURES, from_smiles, pattern, shorten
 from tests.data.random_graphs import assert_same
 
 DRUGS = [
@@ -84,6 +84,16 @@ def test_a_smiles_that_cannot_be_read_is_refused_by_number(bad: str, capfd: pyte
     with pytest.raises(DataError, match="Molecule 1"):
         from_smiles(["C", bad])
     assert capfd.readouterr().err == ""
+
+
+def test_an_unreadable_smiles_is_named_as_it_was_written_but_for_control_characters() -> None:
+    for written, shown in (("F/C=C\\Q", "'F/C=C\\Q'"), ("C\x1b[2JQ", "'C\\x1b[2JQ'")):
+        with pytest.raises(DataError) as refused:
+            from_smiles([written])
+        assert shown in str(refused.value)
+    assert shorten("C" * 100) == f"'{'C' * 59}…'"
+    with pytest.raises(DataError, match="SMARTS pattern 'C\\\\Q'"):
+        pattern("C\\Q")
 
 
 def test_a_csv_with_usual_columns_needs_no_options(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_amounts_are_the_size_the_totals_and_the_means(graphs):
         wanted = torch.cat([torch.tensor([float(len(x))]), x.sum(0), x.mean(0)])
         torch.testing.assert_close(found[number], wanted, rtol=0, atol=1e-4)
     names = [name.text for name in amount_names(graphs.schema)]
-    assert len(names) == found.shape[1] and names[0] == "atoms"
+    assert len(names) == found.shape[1] and names[0] == "heavy atoms"
     assert found[0, names.index("atoms with 1 neighbour")] == 2 and found[2, names.index("sp3 atoms")] == 1
     assert found[1, names.index("aromatic atoms")] == 6 and found[1, names.index("share of aromatic atoms")] == 1
 
@@ -63,10 +63,10 @@ def test_amounts_of_molecules_are_told_in_the_units_of_chemists(graphs):
 
     mol = MolFromSmiles(MOLECULES[2])
     log_p, refractivity = (sum(shares) for shares in zip(*rdMolDescriptors._CalcCrippenContribs(mol), strict=True))
-    wanted = {"polar area": rdMolDescriptors.CalcTPSA(mol), "logP without H": log_p}
+    wanted = {"polar surface area (TPSA)": rdMolDescriptors.CalcTPSA(mol), "heavy-atom part of Crippen logP": log_p}
     wanted |= {
-        "refractivity without H": refractivity,
-        "surface without H": sum(rdMolDescriptors._CalcLabuteASAContribs(mol)[0]),
+        "heavy-atom part of Crippen refractivity": refractivity,
+        "heavy-atom part of Labute surface area": sum(rdMolDescriptors._CalcLabuteASAContribs(mol)[0]),
     }
     for name, amount in zip(amount_names(graphs.schema), amounts(graphs.batch())[2].tolist(), strict=True):
         if name.text in wanted:

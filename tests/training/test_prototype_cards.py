@@ -6,7 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from protgnn.training.prototype_cards import PrototypeCard, scale_of
+from protgnn.explain.run_data import run_part
+from protgnn.training.evaluate import VISIBLE
+from protgnn.training.prototype_cards import PrototypeCard, describe_prototypes, scale_of
+from protgnn.training.run import load_model
 from protgnn.training.run_file import CardFile
 
 
@@ -27,6 +30,16 @@ def test_more_similar_than_all_is_100_and_the_least_similar_is_0():
     similar = torch.arange(50).float()
     assert card(similar).percentile(60.0) == 100 and card(similar).percentile(0.0) == 0
     assert card(similar).percentile(49.0) < 100
+
+
+def test_a_graph_that_resembles_no_prototype_supports_none(mined_run):
+    model, run = load_model(mined_run)
+    train = run_part(run, "train")
+    sources = [{"graph": one.graph, "nodes": one.nodes} for one in run.prototypes.cards]
+    similar = torch.zeros(len(train), len(sources))
+    similar[0, 1], similar[1, 1], similar[2, 0] = 2.0, VISIBLE, VISIBLE / 2
+    told = describe_prototypes(model, train, sources, similar)
+    assert [one.support for one in told.cards] == [0, 2] + [0] * (len(sources) - 2)
 
 
 def test_a_card_without_a_scale_opens_and_has_no_percentile():

@@ -108,7 +108,14 @@ def test_what_misleads_is_said():
     always = figures([0] * 20, [0] * 19 + [1])
     never, baseline = score_warnings(always)
     assert "class yes is never predicted on this data, which has 1 of it" in never and "class_weight" in never
-    assert "accuracy 95.0% on this data is not above 95.0%, that of always predicting no" in baseline
+    assert baseline == (
+        "accuracy 95.0% on this data equals that of always predicting no: judge by balanced accuracy, ROC AUC and the "
+        "recall of each class; class_weight=balanced makes rare classes count"
+    )
+    worse = score_warnings(figures([1, 1] + [0] * 17 + [1], [0] * 19 + [1]))[-1]
+    assert worse.startswith("accuracy 90.0% on this data is not above 95.0%, that of always predicting no: judge by")
+    even = score_warnings(figures([0, 1, 1, 0], [0, 1, 0, 1]))[-1]
+    assert "equals that of always predicting no" in even and "class_weight" not in even
     assert score_warnings(figures([0] * 19 + [1], [0] * 19 + [1])) == []
     parts = {"train": always, "valid": figures([0, 0], [0, 0]), "test": figures([0, 1], [0, 1])}
     assert score_warnings(parts) == [

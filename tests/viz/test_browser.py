@@ -42,14 +42,14 @@ def test_a_word_can_be_searched(visit):
     visit.page.get_by_label("Find").fill("prototype 3")
     assert visit.shown("prototypes") == 1 and visit.page.locator("#prototype-3").is_visible()
     visit.page.get_by_label("Find").fill("no such thing")
-    assert visit.shown("prototypes") == visit.shown("reasonings") == visit.shown("test molecules") == 0
+    assert visit.shown("prototypes") == visit.shown("explanations") == visit.shown("test molecules") == 0
     visit.page.get_by_label("Find").fill("")
     assert visit.shown("test molecules") == 9
 
 
 def test_a_reasoning_opens_with_the_keyboard_and_shows_its_figure(visit):
     reasoning = visit.page.locator("details.why").first
-    figure = reasoning.locator("svg[aria-label^='Reasoning for']")
+    figure = reasoning.locator("svg[aria-label^='Explanation of']")
     assert not figure.is_visible()
     reasoning.locator("summary").first.focus()
     visit.page.keyboard.press("Enter")
@@ -57,7 +57,7 @@ def test_a_reasoning_opens_with_the_keyboard_and_shows_its_figure(visit):
     table = reasoning.locator("details summary")
     table.click()
     assert reasoning.locator("tbody tr:has(td.formula)").count() == 6
-    assert "the logit" in reasoning.locator("tbody tr").last.inner_text()
+    assert "sum (logit)" in reasoning.locator("tbody tr").last.inner_text()
 
 
 def test_a_link_opens_what_it_points_to(visit):

@@ -2,11 +2,14 @@
 
 import itertools
 import math
+from pathlib import Path
 from xml.etree import ElementTree
 
+import matplotlib
 import networkx as nx
 import pytest
 import torch
+from PIL import ImageFont
 from rdkit import Chem
 
 from protgnn.data.batch import offsets
@@ -86,7 +89,7 @@ def test_what_stands_in_the_nodes_is_said():
 
 def test_the_node_that_is_asked_about_is_ringed_and_said_to_be():
     graph = as_set(nx.path_graph(3), targets=torch.tensor([[1]]))
-    assert draw_graph(graph).body.count("<circle") == 4 and "asked about" in draw_graph(graph).note
+    assert draw_graph(graph).body.count("<circle") == 4 and "ring: the node you asked about" in draw_graph(graph).note
 
 
 def test_marks_lie_on_the_evidence_and_on_the_edges_between_it():
@@ -192,6 +195,21 @@ def test_a_text_without_measure_is_cut_as_a_long_one_is(letter):
     assert wrapped(longer, 200, 12, most=3) == wrapped(long, 200, 12, most=3)
     assert shortened(longer, 200, 12) == shortened(long, 200, 12)
     assert shortened(longer, 200, 12).endswith("…") and wrapped(longer, 200, 12, most=3)[-1].endswith("…")
+
+
+def test_bold_text_is_as_wide_as_it_is_estimated_at_the_most():
+    """A warning's first line is bold, and must not run into the border of its box."""
+    font = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans-Bold.ttf", 13)
+    for text in (
+        "unlike anything the model knows: the largest similarity is 1.99, and 99 of 100 sentences reach 3.57",
+        "9 of 11 words occur in no training sentence (commander, merriment, torrent, terror, horror)",
+        "atom 11 is Xe, which no training molecule contains: the model has learned nothing about it",
+        "What speaks for or against non-mutagen",
+    ):
+        assert font.getlength(text) <= text_width(text, 13, bold=True)
+        for line in wrapped(text, 300, 13, bold=True):
+            assert font.getlength(line) <= 300
+        assert font.getlength(shortened(text, 200, 13, bold=True)) <= 200
 
 
 def test_bonds_that_leave_the_evidence_of_a_molecule_are_marked_and_no_others():

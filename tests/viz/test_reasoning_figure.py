@@ -63,7 +63,7 @@ def test_the_highlighted_atoms_are_the_evidence_in_the_json(reasons):
 
 def test_without_evidence_nothing_of_the_input_is_highlighted_and_it_says_so(reasons):
     text = reasoning_svg(reasons[0])
-    assert set(shown_rows(text).values()) == {None} and "the whole is close to these parts" in text
+    assert set(shown_rows(text).values()) == {None} and "the whole molecule is close to these parts" in text
 
 
 def test_prototypes_are_highlighted_as_their_cards_say(reasons):

@@ -75,7 +75,7 @@ def test_every_prototype_has_a_card_with_a_picture_and_its_nearest_graphs(page):
     for number in range(6):
         (card,) = page.having(id=f"prototype-{number}")
         assert f"prototype {number}" in card["data-text"]
-    assert page.words.count("most like it among") == 6
+    assert page.words.count("the most similar test molecules:") == 6
 
 
 def test_every_picture_has_a_text_and_every_link_a_target(page):
@@ -91,9 +91,9 @@ def test_every_picture_has_a_text_and_every_link_a_target(page):
 
 
 def test_it_says_how_good_the_model_is_and_how_it_was_made(page):
-    for words in ("accuracy on 9 test molecules", "Labelled (rows) against predicted (columns)", "Sure and right"):
+    for words in ("accuracy on 9 test molecules", "Labelled (rows) against predicted (columns)", "Confident and right"):
         assert words in page.words
-    for words in ("Sure and wrong", "Unfamiliar", "fingerprint", "refine_steps", "validation part"):
+    for words in ("Confident and wrong", "Unfamiliar", "fingerprint", "refine_steps", "validation part"):
         assert words in page.words
     assert any(attributes.get("aria-label", "").startswith("loss over") for _, attributes in page.elements)
 
@@ -138,7 +138,7 @@ def test_a_run_whose_data_is_gone_is_reported_without_reasonings(protgnn_command
     model = protgnn.ProtGNNClassifier(settings=FEW).fit(molecules.train, validation=molecules.valid)
     model.save(tmp_path / "run")
     ended = protgnn_command("report", tmp_path / "run")
-    assert ended.status == 0 and "no reasonings in the report" in ended.err
+    assert ended.status == 0 and "no explanations in the report" in ended.err
     text = (tmp_path / "run" / "report.html").read_text()
     assert "is not at hand" in text and "Prototype 2 of" in text
     ended = protgnn_command("report", tmp_path / "run", molecules_csv, "-o", tmp_path / "with.html")
@@ -191,7 +191,7 @@ def test_elements_that_no_training_molecule_contains_are_warned_of(protgnn_comma
     path.write_text("smiles,label\nCCO,low\nCC[Xe],low\nCCC,high\n")
     assert protgnn_command("report", prototype_run, path, "-o", tmp_path / "report.html").status == 0
     page = Page((tmp_path / "report.html").read_text())
-    assert "1 of 3 contain elements that no training molecule contains: row 1" in page.words
+    assert "1 of 3 contains elements that no training molecule contains: line 3" in page.words
     assert page.words.count("atom 2 is Xe") >= 2, "in its reasoning and in the list"
     assert "This data has no example of class medium: its scores say nothing about it." in page.words
 
@@ -210,7 +210,7 @@ def test_it_has_the_scores_that_evaluate_prints(protgnn_command, prototype_run, 
         low, high = found["intervals"][key]
         assert f"{low:.3f} to {high:.3f}" in page.words, key
         assert f"{found[key]:.3f}" in page.words, key
-    assert "always predicting high would have" in page.words
+    assert "accuracy of always predicting high" in page.words
     plots = [
         text for _, attributes in page.elements if "Reliability of 9" in (text := attributes.get("aria-label") or "")
     ]

@@ -28,6 +28,10 @@ def test_the_answer_is_that_of_the_command_line(client, mined_run, protgnn_comma
     answer, names = ask(client, text=PARACETAMOL), client.get("/api/run").json()["classes"]
     assert names[answer["predicted"]] == told["predicted"]
     assert answer["probabilities"] == pytest.approx(list(told["probabilities"].values()), abs=1e-5)
+    assert answer["whole"] == "the whole molecule" and answer["scale"].startswith("0 for nothing in common, 2.6 for")
+    for row in answer["rows"]:
+        known = told["rows"][row["prototype"]]
+        assert row["counted"] == (len(known["places"]) if known["counts_places"] else 1)
 
 
 def test_every_row_has_a_picture_whose_body_is_there(client):

@@ -58,7 +58,7 @@ def test_a_molecule_is_typed_its_reasoning_shown_and_what_a_change_does(page):
     asked(page, "c1ccc2ccccc2c1")
     assert page.get_by_label("What changed").is_visible()
     assert page.locator(".verdict .headline").inner_text() != before
-    page.get_by_role("button", name="Back to before").click()
+    page.get_by_role("button", name="Undo change").click()
     expect(page.locator(".verdict .headline")).to_have_text(before)
 
 
@@ -70,11 +70,17 @@ def test_the_sums_on_the_page_add_up(page):
     assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.021)  # each is rounded
 
 
+def test_a_sum_over_places_is_shown_as_their_number_times_what_each_has(page):
+    shown = "async (row) => (await import('/static/dom.js')).similarity(row)"
+    assert page.evaluate(shown, {"similarity": 2.5, "counted": 2}) == "2 × 1.25"
+    assert page.evaluate(shown, {"similarity": 2.5, "counted": 1}) == "2.50"
+
+
 def test_an_atom_is_taken_out_by_a_click_and_by_the_keyboard(page):
     asked(page, "c1ccccc1O")
     page.get_by_role("button", name="Take out atom 6").click()
+    expect(page.get_by_label("Molecule, as SMILES")).to_have_value("c1ccccc1")
     page.get_by_label("What changed").wait_for()
-    assert page.get_by_label("Molecule, as SMILES").input_value() == "c1ccccc1"
     expect(page.get_by_role("button", name="Take out atom 6")).to_have_count(0)  # the picture is that of benzene
     page.get_by_role("button", name="Take out atom 0").focus()
     page.keyboard.press("Enter")
@@ -180,9 +186,9 @@ def test_where_nothing_was_found_no_prototype_is_named(browser_context, base_run
     assert 0 < known < found
     assert without.first.locator("td").all_inner_texts()[-3:] == ["nothing found", "–", "–"]
     assert without.locator('a[href*="show="]').count() == 0
-    page.get_by_role("button", name="most by prototype").click()
+    page.get_by_role("button", name="decided by").click()
     expect(lines.first).to_contain_text("nothing found")
-    page.get_by_label("Most by").select_option(label="nothing found")
+    page.get_by_label("Decided by").select_option(label="nothing found")
     expect(lines).to_have_count(known)
     row = int(lines.first.get_attribute("data-row"))
     view(page, "Map")
@@ -200,6 +206,10 @@ def test_where_nothing_was_found_no_prototype_is_named(browser_context, base_run
 def test_two_runs_are_compared_and_a_disagreement_opened(page):
     view(page, "Compare")
     page.get_by_text("They disagree on").wait_for()
+    told = re.search(
+        r"Only the first is right on (\d+), only the second on (\d+)(.*)", page.locator("main").inner_text()
+    )
+    assert ("would arise by chance" in told[3]) == (told[1] != "0" or told[2] != "0"), "0 against 0 is no split"
     page.locator("button.linklike").first.click()
     page.locator(".both .verdict").nth(1).wait_for()
     assert page.locator(".both .verdict").count() == 2

@@ -97,7 +97,7 @@ def test_where_no_prototype_adds_to_the_class_none_is_named_or_marked(base_visit
     assert rows[number]["similarity"] is None and rows[number]["contribution"] is None
     assert any(row["prototype"] is not None for row in rows)
     line = list(csv.DictReader(io.StringIO(base_visitor.get("/api/rows.csv").text)))[number]
-    assert line["looks like"] == WITHOUT_EVIDENCE and "Most for it: the base" in line["why"]
+    assert line["looks like"] == WITHOUT_EVIDENCE and "Most in favour: the base" in line["why"]
     for name in ("prototype", "similarity", "evidence", "contribution", "evidence looks like"):
         assert line[name] == "", name
     sheet = openpyxl.load_workbook(io.BytesIO(base_visitor.get("/api/rows.xlsx").content)).active

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from protgnn.data.batch import Batch, numbers
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.labels import UNKNOWN
+from protgnn.data.labels import UNKNOWN, label_names
 from protgnn.data.network.computation_graphs import computation_graphs
 from protgnn.data.network.ego import near_targets
 from protgnn.data.network.link_split import LinkPart
@@ -127,6 +128,11 @@ class NetworkInstances:
     @property
     def num_targets(self) -> int:
         return self.targets.shape[1]
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The name of the class of each target, ``[G]``: what predictions are compared with."""
+        return label_names(self.y, self.schema.class_names)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

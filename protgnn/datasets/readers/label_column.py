@@ -129,10 +129,10 @@ def labels_of_model(
     return column
 
 
-def lines_named(lines: Sequence[int]) -> str:
-    """The first of some lines, as a note names them: ``lines 3, 7, …``."""
+def lines_named(lines: Sequence[int], what: str = "line") -> str:
+    """The first of some lines, or of ``what`` else is numbered, as a note names them: ``lines 3, 7, …``."""
     shown = ", ".join(map(str, lines[:_SHOWN])) + (", …" if len(lines) > _SHOWN else "")
-    return f"line{'' if len(lines) == 1 else 's'} {shown}"
+    return f"{what}{'' if len(lines) == 1 else 's'} {shown}"
 
 
 def _ranges_of_model(options: ReadOptions, names: tuple[str, ...]) -> Ranges | None:

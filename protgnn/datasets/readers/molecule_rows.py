@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
+from protgnn.datasets.readers.label_column import lines_named
 from protgnn.datasets.readers.options import SMILES, Labels, Option, ReadOptions
 from protgnn.datasets.readers.reader import Loaded, Source
 from protgnn.datasets.readers.rows import SoundRows, check_takes_smiles, on_lines, sound_rows
 from protgnn.errors import DataError
-from protgnn.featurizers.molecule import from_molecules, parse, quiet, why_unreadable
-from protgnn.featurizers.standardise import standardised_smiles
+from protgnn.featurizers.molecule import from_molecules, parse, quiet, shorten, why_unreadable
+from protgnn.featurizers.standardise import has_carbon, standardised_smiles
 from protgnn.io.limits import over_limit
 from protgnn.io.structure_files import MOLBLOCK
 from protgnn.io.tables import Table
@@ -120,7 +121,7 @@ def _parsed_block(text: str) -> Mol | None:
 
 def _why_no_block(text: str) -> str:
     title, mol = text.split("\n", 1)[0].strip(), _parsed_block(text)
-    called = f"the structure{f' {title[:60]!r}' if title else ''}"
+    called = f"the structure{f' {shorten(title)}' if title else ''}"
     fault = None if mol is None else over_limit("atoms", mol.GetNumAtoms())
     return f"{called} has {fault}" if fault else f"RDKit cannot read {called}"
 
@@ -132,9 +133,13 @@ def _standard(molecule: Molecule | None) -> Molecule | None:
 
 
 def _changed(rows: SoundRows[Molecule]) -> list[str]:
-    """A note on molecules from which something was taken off."""
+    """Notes on molecules from which something was taken off, and on those that stayed as they are."""
     lost = sum("." in row.text and "." not in one.smiles for row, one in zip(rows.rows, rows.made, strict=True))
-    return [f"Standardised {len(rows.made)} molecules: {lost} lost salts or solvents, charges are neutralised"]
+    notes = [f"Standardised {len(rows.made)} molecules: {lost} lost salts or solvents, charges are neutralised"]
+    lines = [row.line for row, one in zip(rows.rows, rows.made, strict=True) if not has_carbon(one.mol)]
+    if lines:
+        notes.append(f"Of these, {len(lines)} without carbon stayed as written ({lines_named(lines)})")
+    return notes
 
 
 def _groups(rows: SoundRows[Molecule]) -> list[list[int]]:
@@ -182,7 +187,7 @@ def _deduped(rows: SoundRows[Molecule]) -> tuple[SoundRows[Molecule], list[str]]
     kept.sort()
     note = (
         f"Each molecule counts once: {copies} copies were dropped; {left_out} molecules whose rows disagree on the "
-        f"label were left out, and {outvoted} got the label of most of their rows"
+        f"label were left out{f', and {outvoted} got the label of most of their rows' if outvoted else ''}"
     )
     made: Sequence[Molecule] = [rows.made[place] for place in kept]
     fewer = replace(rows, rows=[rows.rows[place] for place in kept], made=list(made), y=rows.y[kept])

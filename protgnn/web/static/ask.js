@@ -30,8 +30,8 @@ const HINTS = {
 function frame() {
   const { run } = state;
   const [label, hint] = run.targets === 1 ? ["Node, by its id", "node 7"]
-    : run.targets === 2 ? ["Two nodes, with a comma between them", "node 7, node 12"]
-    : HINTS[run.kind] ?? ["Choose a row of the table", ""];
+    : run.targets === 2 ? ["Two nodes, separated by a comma", "node 7, node 12"]
+    : HINTS[run.kind] ?? ["Choose a row in the table", ""];
   view.field = h("textarea", { id: "question", rows: 2, spellcheck: "false", autocomplete: "off", placeholder: hint, maxlength: 4000,
     disabled: !run.takes_text,
     oninput: () => later(view.field.value),
@@ -43,7 +43,7 @@ function frame() {
   const drawable = run.kind === "molecule" && !run.targets;
   view.canvas = h("div", { class: "editor", hidden: true });
   view.draw = drawable && run.editor ? h("button", { type: "button", "aria-pressed": "false", onclick: toggleEditor, "data-live": true }, "Draw") : null;
-  view.undo = h("button", { type: "button", onclick: back, hidden: true }, "Back to before");
+  view.undo = h("button", { type: "button", onclick: back, hidden: true }, "Undo change");
   return h("div", { class: "ask" },
     h("section", { class: "question", "aria-label": "Question" },
       h("label", { for: "question" }, label), view.field,
@@ -51,8 +51,8 @@ function frame() {
         run.examples.map((one) => h("button", { type: "button", class: "chip", onclick: () => start(one.text) }, one.name))),
       view.problem,
       view.canvas, view.drawing,
-      drawable ? h("p", { class: "muted small" }, run.editor ? "Click an atom of the picture to take it out, or draw."
-        : "Click an atom of the picture to take it out. With npm, `python -m protgnn.web.vendor` brings an editor to draw with.") : null,
+      drawable ? h("p", { class: "muted small" }, run.editor ? "Click an atom to remove it, or draw."
+        : "Click an atom to remove it. With npm, `python -m protgnn.web.vendor` adds a molecule editor.") : null,
       run.targets ? h("p", { class: "muted small" }, run.targets === 1 ? "Click a node to ask about it." : "Click two nodes to ask about the pair.") : null,
       view.changed),
     view.answer);
@@ -158,7 +158,7 @@ function pick(spot, name) {
   if (view.picked === null || view.picked === name) {
     view.picked = name;
     spot.classList.add("picked");
-    return say(`${name}: now the second node`);
+    return say(`${name}: now choose the second node`);
   }
   const pair = `${view.picked}, ${name}`;
   view.picked = null;

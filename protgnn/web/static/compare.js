@@ -17,7 +17,7 @@ export async function showCompare(root) {
     return;
   }
   const sheets = await Promise.all(found.of.map(sheetOf));
-  view = { found, sheets, both: h("section", { class: "both", "aria-live": "polite", "aria-label": "Both reasonings" }) };
+  view = { found, sheets, both: h("section", { class: "both", "aria-live": "polite", "aria-label": "Both explanations" }) };
   root.replaceChildren(
     h("div", { class: "view-head" }, h("h2", {}, "Compare"),
       h("p", { class: "muted" }, `${found.names[0]} (first) and ${found.names[1]} (second) on ${count(found.n, state.run.noun)} of the ${found.part}.`)),
@@ -29,23 +29,28 @@ export async function showCompare(root) {
 function scores(found) {
   const certain = (one) => one.between[0] > 0 || one.between[1] < 0;
   return h("section", { "aria-label": "Scores" }, h("div", { class: "scroll" }, h("table", {},
-    h("caption", {}, "Scores, and the second's less the first's with a 95% interval"),
+    h("caption", {}, "Scores, and their difference (second minus first) with a 95% interval"),
     h("thead", {}, h("tr", {}, h("td", {}), ["first", "second", "difference", "95% interval"].map((name) => h("th", { scope: "col", class: "number" }, name)))),
     h("tbody", {}, found.scores.map((one) => h("tr", {}, h("th", { scope: "row" }, NAMES[one.name] ?? one.name),
       h("td", { class: "number" }, one.first.toFixed(3)), h("td", { class: "number" }, one.second.toFixed(3)),
       h("td", { class: "number" }, certain(one) ? h("b", {}, fine(one.difference)) : fine(one.difference)),
       h("td", { class: "number muted" }, `${fine(one.between[0])} to ${fine(one.between[1])}`)))))),
-    h("p", {}, `Only the first is right on ${found.only_first}, only the second on ${found.only_second}. ` +
-      `Were neither better, so uneven a split had probability ${found.p_value < 0.001 ? "below 0.001" : found.p_value.toFixed(3)} (McNemar).`));
+    h("p", {}, `Only the first is right on ${found.only_first}, only the second on ${found.only_second}${byChance(found)}.`));
+}
+
+/** How likely a split at least as uneven is if neither model is better; nothing is said of 0 against 0. */
+function byChance(found) {
+  if (!found.only_first && !found.only_second) return "";
+  return `; a split at least this uneven would arise by chance with probability ${found.p_value < 0.001 ? "below 0.001" : found.p_value.toFixed(3)} (McNemar)`;
 }
 
 const fine = (value) => (value < -0.0005 ? "−" : "+") + Math.abs(value).toFixed(3);
 
 function disagreements(found) {
-  if (!found.disagreement_count) return h("section", {}, h("p", {}, "They predict the same class for every one."));
+  if (!found.disagreement_count) return h("section", {}, h("p", {}, `They predict the same class for every ${state.run.noun}.`));
   const opinion = ([label, chance], truth) => h("td", { class: "opinion" }, classLabel(label), ` ${chance.toFixed(2)}`, label === truth ? " ✓" : " ✗");
   return h("section", { "aria-label": "Disagreements" }, h("div", { class: "scroll short" }, h("table", {},
-    h("caption", {}, `They disagree on ${found.disagreement_count} of ${found.n}; choose one to see both reasonings`),
+    h("caption", {}, `They disagree on ${found.disagreement_count} of ${found.n}; choose one to see both explanations`),
     h("thead", {}, h("tr", {}, [state.run.noun, "labelled", "first", "second"].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, found.disagreements.map((one) => h("tr", {},
       h("td", { class: "name" }, one.text && state.run.takes_text
@@ -71,7 +76,7 @@ function prototypePairs(found, [first, second]) {
     h("div", { class: "frame thumb" }, picture(sheet.prototypes[number].picture)), h("p", { class: "small" }, `prototype ${number}, weight ${weight.toFixed(2)}`)));
   const shared = found.prototypes.filter((pair) => pair.first !== null && pair.second !== null).length;
   return h("section", { "aria-label": "Prototypes side by side" }, h("div", { class: "scroll" }, h("table", { class: "prototype-pairs" },
-    h("caption", {}, `Prototypes, those that look the same side by side: ${shared} in both, ` +
+    h("caption", {}, `Prototypes; those that look the same share a row: ${shared} in both, ` +
       `${found.prototypes.filter((pair) => pair.second === null).length} only in the first, ${found.prototypes.filter((pair) => pair.first === null).length} only in the second`),
     h("thead", {}, h("tr", {}, ["class", "part", found.names[0], found.names[1]].map((name) => h("th", { scope: "col" }, name)))),
     h("tbody", {}, found.prototypes.map((pair) => h("tr", {}, h("td", {}, classLabel(pair.label)), h("td", {}, h("code", {}, pair.description)),

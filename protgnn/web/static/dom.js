@@ -40,6 +40,11 @@ export function s(tag, attributes = {}, ...children) {
 /** A number with its sign, with a minus as wide as the plus. */
 export const signed = (value) => (value < -0.005 ? "−" : "+") + Math.abs(value).toFixed(2);
 
+/** A similarity: 1.25, or of a sum over places 2 × 1.25: their number, and what each has on average. */
+export function similarity({ similarity: value, counted }) {
+  return counted > 1 ? `${counted} × ${(value / counted).toFixed(2)}` : value.toFixed(2);
+}
+
 export const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 export const percent = (share) => `${(100 * share).toFixed(1)}%`;
 

@@ -8,7 +8,7 @@ function about(run) {
   const parts = [
     `${run.classes.length} classes of ${run.noun}s`,
     count(run.prototypes, "prototype"),
-    scored && `${run.scores.test ? "test" : "validation"} accuracy ${percent(scored.accuracy)} of ${scored.n}`,
+    scored && `${run.scores.test ? "test" : "validation"} accuracy ${percent(scored.accuracy)} on ${count(scored.n, run.noun)}`,
     run.data && `trained on ${run.data}`,
   ];
   return parts.filter(Boolean).join(" · ");

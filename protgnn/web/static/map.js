@@ -17,12 +17,12 @@ export async function showMap(root) {
   view = { source, rows: rows.rows, sheet, places: found.graphs.map(at), current: null, chosen: new Set(state.selected ?? []) };
   const plot = draw(found);
   view.detail = h("aside", { class: "detail", "aria-live": "polite" }, h("p", { class: "muted" },
-    "Point at a sign to see it, click to keep it here, drag to select several. With the keyboard: arrows move, Enter asks, space selects."));
+    "Point at a mark to see it, click to keep it here, drag to select several. With the keyboard: arrows move, Enter asks, space selects."));
   view.chosenText = h("p", { class: "number" });
   root.replaceChildren(
     h("div", { class: "view-head" }, h("h2", {}, "Map"),
       h("p", { class: "muted" }, `${count(found.graphs.length, state.run.noun)} of the ${rows.title} and ${count(found.prototypes.length, "prototype")} (★), by t-SNE of what the model compares. ` +
-        "A sign's colour and shape is the labelled class; a ring marks a wrong prediction." + (found.left_out ? ` ${found.left_out} more are not drawn.` : ""))),
+        "Colour and shape give the labelled class, and a ring marks a wrong prediction." + (found.left_out ? ` ${found.left_out} more are not drawn.` : ""))),
     h("div", { class: "map" }, h("div", { class: "frame plot" }, plot),
       h("div", { class: "side" }, legend(), view.chosenText,
         h("p", { class: "chips", "data-live": true },
@@ -151,7 +151,7 @@ async function look(row) {
     h("p", {}, "predicted ", classLabel(line.predicted), ` ${line.probability.toFixed(2)}`,
       line.truth === null ? null : [", labelled ", classLabel(line.truth)]),
     h("p", { class: "muted" }, line.prototype === null ? "nothing found: predicted without any evidence" : [
-      "most by ", h("a", { href: link("prototypes", { show: line.prototype }) }, `prototype ${line.prototype}`), " ", h("code", {}, view.sheet.prototypes[line.prototype].description)]),
+      "decided by ", h("a", { href: link("prototypes", { show: line.prototype }) }, `prototype ${line.prototype}`), " ", h("code", {}, view.sheet.prototypes[line.prototype].description)]),
     h("p", {}, h("a", { href: link("ask", { rows: view.source, row }) }, "Ask why")));
   const own = view;
   const found = await post("/api/pictures", { rows: view.source, numbers: [row] });

@@ -1,4 +1,4 @@
-// Prototypes: what the model knows, where each decides, and a hand on them with the accuracy before and after.
+// Prototypes: what the model knows, where each decides, and edits with the accuracy before and after.
 import { post } from "./api.js";
 import { bodies, count, h, percent, picture, say } from "./dom.js";
 import { refresh } from "./frame.js";
@@ -21,8 +21,8 @@ function render(sheet, chosen) {
   const kept = sheet.prototypes.filter((card) => chosen === "" || card.label === Number(chosen));
   root.replaceChildren(
     h("div", { class: "view-head" }, h("h2", {}, "Prototypes"),
-      h("p", { class: "muted" }, `Each is a part of one training ${run.kind}, coloured in it. Weight: what similarity 1 adds to its class. ` +
-        "Support: training graphs nearest to it. Decides: held-out rows to whose prediction it adds most."),
+      h("p", { class: "muted" }, `Each is a part of one training ${run.kind}, coloured in it. Weight: what a similarity of 1 adds to the logit of its class. ` +
+        `Support: how many training ${run.noun}s it is nearest to. Decides: the held-out rows to whose predicted class it adds most.`),
       h("div", { class: "field", "data-live": true }, h("label", { for: "class" }, "Class"),
         h("select", { id: "class", onchange: (event) => render(sheet, event.target.value) },
           h("option", { value: "" }, "all classes"),
@@ -43,10 +43,10 @@ function cardOf(card, sheet) {
     h("dl", {}, h("dt", {}, "part"), h("dd", {}, h("code", {}, card.description)),
       h("dt", {}, "from"), h("dd", {}, h("code", {}, card.source)),
       h("dt", {}, "weight"), h("dd", {}, card.weight.toFixed(2)),
-      h("dt", {}, "support"), h("dd", {}, count(card.support, "training graph")), decides),
+      h("dt", {}, "support"), h("dd", {}, count(card.support, `training ${state.run.noun}`)), decides),
     sheet.edits ? h("div", { class: "chips", "data-live": true },
-      act("remove", "Remove", "Take it out and refit the last layer"),
-      act("forbid", "Forbid", "Take it out, and never choose such a part again"),
+      act("remove", "Remove", "Remove it and refit the last layer"),
+      act("forbid", "Forbid", "Remove it, and never choose such a part again"),
       required ? null : act("require", "Require", "Later steps must keep it"),
       h("button", { type: "button", title: "Put another part in its place", onclick: () => replace(card.number) }, "Replace…")) : null);
 }
@@ -56,20 +56,20 @@ function edits(sheet) {
   if (!made) return sheet.cannot_edit ? h("p", { class: "muted" }, sheet.cannot_edit) : null;
   const moved = made.now - made.original;
   const field = h("input", { id: "part", maxlength: 1000, autocomplete: "off", placeholder: state.run.kind === "molecule" ? "O=[N+][O-]" : state.run.kind === "sentence" ? "not … good" : "#12:0,3,4" });
-  const label = h("select", { id: "part-class" }, h("option", { value: "" }, "the class that has it most"), state.run.classes.map((name) => h("option", { value: name }, name)));
+  const label = h("select", { id: "part-class" }, h("option", { value: "" }, "the class that has it most often"), state.run.classes.map((name) => h("option", { value: name }, name)));
   return h("section", { class: "edits", "aria-label": "Edits" },
-    h("p", { class: "eyebrow" }, `Validation accuracy, ${made.n} ${state.run.noun}s that were not trained on`),
+    h("p", { class: "eyebrow" }, `Validation accuracy on ${made.n} ${state.run.noun}s that the model was not trained on`),
     h("p", { class: "accuracy", id: "accuracy", "aria-live": "polite" },
       made.history.length ? `${percent(made.original)} → ${percent(made.now)}` : percent(made.now),
       made.history.length ? h("span", { class: "muted small" }, ` ${moved >= 0 ? "+" : "−"}${Math.abs(100 * moved).toFixed(1)} points since the run was opened`) : null),
     made.history.length ? h("ol", { "aria-label": "History" }, made.history.map((step) => h("li", {}, step.done.join("; "),
-      h("span", { class: "muted" }, ` ${percent(step.before)} → ${percent(step.after)}`)))) : h("p", { class: "muted small" }, "Remove a prototype that you object to: the last layer is refitted at once, and the test part is never looked at."),
+      h("span", { class: "muted" }, ` ${percent(step.before)} → ${percent(step.after)}`)))) : h("p", { class: "muted small" }, "Remove a prototype that you object to: the last layer is refitted at once. The test set is not used."),
     made.notes?.map((note) => h("p", { class: "warning" }, note)),
     h("div", { class: "chips", "data-live": true },
       h("button", { type: "button", id: "undo", disabled: !made.history.length, onclick: undo }, "Undo"),
       made.history.length ? h("a", { class: "button", href: "/api/edited.zip", download: "edited-run.zip" }, "Download the edited run") : null),
     h("form", { "data-live": true, onsubmit: (event) => { event.preventDefault(); edit({ action: "add", part: label.value ? `${label.value}: ${field.value}` : field.value }); } },
-      h("div", { class: "field grow" }, h("label", { for: "part" }, "Add a part that training graphs have"), field),
+      h("div", { class: "field grow" }, h("label", { for: "part" }, `Add a part that training ${state.run.noun}s have`), field),
       h("div", { class: "field" }, h("label", { for: "part-class" }, "for"), label),
       h("button", { type: "submit" }, "Add")));
 }

@@ -1,5 +1,5 @@
 // An answer as a reader checks it: the prediction, what was compared, and sums that add up.
-import { bodies, count, h, picture, signed } from "./dom.js";
+import { bodies, count, h, picture, signed, similarity } from "./dom.js";
 import { classLabel, link, state } from "./state.js";
 
 const MOST_CLASSES = 4;
@@ -14,7 +14,7 @@ export function verdict(answer, run = state.run) {
     h("span", { class: "number" }, answer.probabilities[label].toFixed(2)),
     h("span", { class: "number muted", title: "logit: the sum of contributions" }, signed(answer.logits[label]))));
   const truth = answer.truth === null ? null : h("p", { class: answer.truth === answer.predicted ? "right" : "wrong" },
-    answer.truth === answer.predicted ? "✓ right: labelled " : "✗ wrong: labelled ", run.classes[answer.truth]);
+    answer.truth === answer.predicted ? "✓ correct: labelled " : "✗ wrong: labelled ", run.classes[answer.truth]);
   return h("section", { class: "verdict", "aria-label": "Prediction" },
     h("p", { class: "eyebrow" }, "Prediction"),
     h("p", { class: "headline" }, classLabel(answer.predicted, run),
@@ -41,7 +41,7 @@ export function changes(changed, run = state.run) {
     h("p", { class: "eyebrow" }, "What changed"),
     h("p", { class: "headline small" }, heading, h("span", { class: "muted" },
       same ? " and nothing moved" : ` probability of ${run.classes[changed.label]} ${before.toFixed(2)} → ${after.toFixed(2)}`)),
-    recomposed ? h("p", { class: "small" }, `what it is made of, for ${run.classes[changed.label]}: ${signed(made)} → ${signed(makes)}`) : null,
+    recomposed ? h("p", { class: "small" }, `base and properties of the whole, for ${run.classes[changed.label]}: ${signed(made)} → ${signed(makes)}`) : null,
     changed.prototypes.length && !same ? h("ul", { class: "plain" }, changed.prototypes.map((one) =>
       h("li", {}, h("b", { class: "number" }, signed(one.after - one.before)), " to ", classLabel(one.label, run), " from ",
         h("a", { href: link("prototypes", { show: one.prototype }) }, `prototype ${one.prototype}`), " ",
@@ -65,7 +65,7 @@ function arithmetic(row, answer, run, largest) {
     bar.style.width = `${Math.max(length, 1)}%`;
     return h("div", { class: "sum" },
       h("p", { class: "sum-line" },
-        h("span", { title: "similarity" }, row.similarity.toFixed(2)), h("span", { class: "muted" }, " × "),
+        h("span", { title: row.counted > 1 ? "places × their average similarity" : "similarity" }, similarity(row)), h("span", { class: "muted" }, " × "),
         h("span", { title: "weight" }, row.weights[label].toFixed(2).replace("-", "−")), h("span", { class: "muted" }, " = "),
         h("b", {}, signed(adds)), h("span", { class: "muted" }, " to "), classLabel(label, run)),
       h("span", { class: "bar-track" }, bar));
@@ -74,10 +74,10 @@ function arithmetic(row, answer, run, largest) {
 
 function evidenceRow(row, answer, cards, run, largest) {
   const card = cards[row.prototype];
-  const found = row.places > 1 ? `, found ${row.places} times${row.counts ? ", all counted" : ""}` : "";
+  const found = row.places > 1 ? `, found ${row.places} times` : "";
   const part = answer.with_evidence ? h("figure", {},
-    h("div", { class: "frame" }, picture(row.picture) ?? h("span", { class: "muted" }, "the whole")),
-    h("figcaption", {}, h("code", {}, row.evidence ?? "all of it"), found)) : null;
+    h("div", { class: "frame" }, picture(row.picture) ?? h("span", { class: "muted" }, answer.whole)),
+    h("figcaption", {}, h("code", {}, row.evidence ?? answer.whole), found)) : null;
   return h("article", { class: `evidence${answer.with_evidence ? "" : " whole"}`, "data-prototype": row.prototype,
     "aria-label": `Prototype ${row.prototype} of ${run.classes[row.label]}` },
     part,
@@ -95,14 +95,15 @@ export function reasoning(answer, sheet, run = state.run) {
   const largest = Math.max(1e-9, ...answer.all.flat().map(Math.abs));
   const compared = answer.with_evidence
     ? ["this part of the input", `looks like this part of a training ${run.kind}`, "similarity × weight = contribution"]
-    : [`the whole is close to this part of a training ${run.kind}`, "similarity × weight = contribution"];
-  return h("section", { class: "reasoning", "aria-label": "Reasoning" },
+    : [`to the model, ${answer.whole} is close to this part of a training ${run.kind}`, "similarity × weight = contribution"];
+  return h("section", { class: "reasoning", "aria-label": "Explanation" },
     bodies(answer.defs), bodies(sheet.defs),
     answer.rows.length
       ? h("div", { class: `evidence headings muted small${answer.with_evidence ? "" : " whole"}`, "aria-hidden": "true" },
         compared.map((text) => h("span", {}, text)))
-      : h("p", { class: "muted" }, "No part of it looks like a prototype: what decides stands in the sum."),
+      : h("p", { class: "muted" }, "No part looks like a prototype: the table shows what decides."),
     answer.rows.map((row) => evidenceRow(row, answer, cards, run, largest)),
+    answer.rows.length ? h("p", { class: "muted small" }, `Similarity: ${answer.scale}.`) : null,
     sums(answer, run));
 }
 
@@ -112,11 +113,11 @@ function sums(answer, run) {
   const line = (name, values, strong = false) => h("tr", strong ? { class: "total" } : {}, h("th", { scope: "row" }, name),
     values.map((value) => h("td", { class: "number" }, signed(value))));
   return h("div", { class: "scroll" }, h("table", { class: "sums" },
-    h("caption", {}, "The whole sum"),
+    h("caption", {}, "All contributions"),
     h("thead", {}, h("tr", {}, h("td", {}), labels.map((label) => h("th", { scope: "col", class: "number" }, classLabel(label, run))))),
     h("tbody", {},
       answer.rows.length ? line(`the ${count(answer.rows.length, "prototype")} above`, shown) : null,
       answer.rest.count ? line(count(answer.rest.count, answer.rows.length ? "more prototype" : "prototype"), labels.map((label) => answer.rest.adds[label])) : null,
       ...answer.beside_lines.map((one) => line(one.name, labels.map((label) => one.adds[label]))),
-      line("sum, the logit", labels.map((label) => answer.logits[label]), true))));
+      line("sum (logit)", labels.map((label) => answer.logits[label]), true))));
 }

@@ -39,5 +39,5 @@ export function savePage(view) {
   anchor.download = `protgnn-${view}.html`;
   anchor.click();
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
-  say(`Saved as ${anchor.download}: it opens in any browser, without this one running.`);
+  say(`Saved as ${anchor.download}: it opens in any browser, without the explorer.`);
 }

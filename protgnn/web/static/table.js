@@ -1,13 +1,13 @@
 // Table: held-out and uploaded rows, sorted and filtered here, with pictures for those in sight.
 import { post, upload } from "./api.js";
-import { bodies, count, h, picture, say } from "./dom.js";
+import { bodies, count, h, picture, say, similarity } from "./dom.js";
 import { refresh } from "./frame.js";
 import { classLabel, link, prototypes, rowsOf, state } from "./state.js";
 
 const PER_PAGE = 25;
 const COLUMNS = [
   ["row", "row", "number"], ["name", null, ""], ["truth", "labelled", ""], ["predicted", "predicted", ""],
-  ["probability", "probability", "number"], ["familiar", "familiar", ""], ["prototype", "most by prototype", ""],
+  ["probability", "probability", "number"], ["familiar", "familiar", ""], ["prototype", "decided by", ""],
   ["similarity", "similarity", "number"], ["contribution", "adds", "number"],
 ];
 
@@ -82,7 +82,7 @@ function filters() {
     select("predicted", "Predicted", [["", "any class"], ...run.classes.map((name, label) => [label, name])]),
     select("outcome", "Outcome", [["", "all"], ["right", "right"], ["wrong", "wrong"], ["none", "not labelled"]]),
     select("familiar", "Familiar", [["", "all"], ["yes", "familiar"], ["no", "unfamiliar"], ["notes", "with a warning"]]),
-    select("prototype", "Most by", [["", "any prototype"], ...(view.found.rows.some((row) => row.prototype === null) ? [["none", "nothing found"]] : []),
+    select("prototype", "Decided by", [["", "any prototype"], ...(view.found.rows.some((row) => row.prototype === null) ? [["none", "nothing found"]] : []),
       ...view.sheet.prototypes.map((card) => [card.number, `${card.number} ${card.description.slice(0, 24)}`])]),
     view.filter.selected ? h("button", { type: "button", onclick: () => { view.filter.selected = false; state.selected = null; location.hash = link("table"); } },
       `${count(state.selected.size, "row")} selected on the map ✕`) : null);
@@ -116,7 +116,7 @@ function fill() {
   const labelled = kept.filter((row) => row.truth !== null);
   const right = labelled.filter((row) => row.truth === row.predicted).length;
   view.said.textContent = `${kept.length} of ${count(view.found.rows.length, "row")}` +
-    (labelled.length ? `, ${right} of ${labelled.length} labelled ones right` : "");
+    (labelled.length ? `, ${right} of ${labelled.length} labelled ones correct` : "");
   COLUMNS.forEach(([key], at) => {
     if (key === sort) view.heads[at].setAttribute("aria-sort", falling ? "descending" : "ascending");
     else view.heads[at].removeAttribute("aria-sort");
@@ -144,7 +144,7 @@ function line(row) {
     h("td", { class: "number" }, row.probability.toFixed(2)),
     h("td", {}, row.familiar === null ? "–" : row.familiar ? "yes" : h("b", {}, "no")),
     h("td", {}, found ? [h("a", { href: link("prototypes", { show: row.prototype }) }, String(row.prototype)), " ", h("code", {}, view.sheet.prototypes[row.prototype]?.description ?? "")] : "nothing found"),
-    h("td", { class: "number" }, found ? row.similarity.toFixed(2) : "–"),
+    h("td", { class: "number" }, found ? similarity(row) : "–"),
     h("td", { class: "number" }, found ? row.contribution.toFixed(2).replace("-", "−") : "–"));
 }
 
