@@ -24,8 +24,8 @@ from protgnn.training.evaluate import graphs_at_once
 OUTSIDE = 1e-3
 """How much the sampler's word counts outside of the evidence: only to order what is there."""
 
-BORDER = 0.1
-"""Share of an edge's score that is the mean of its ends."""
+BORDER = 0.5
+"""Share of an edge's score that is the mean of its ends, not the lower of them (docs/decisions/0061)."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,8 @@ def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
 def edges_of_parts(several: Tensor, lone: Tensor, edge_index: Tensor) -> Tensor:
     """Scores of edges ``[E]`` from those of nodes ``[N]`` in parts of ``several`` nodes and in parts of a ``lone`` one.
 
-    An edge is in a part if both its ends are, so it has the lower of the two, and a little of their mean: edges at the
-    border of a part come before those further away. A lone node has no edge inside, so each that it is on has the mean.
+    An edge is in a part if both its ends are, so it has half of the lower of the two, and half of their mean: edges at
+    the border of a part come before those further away. A lone node has no edge inside: its edges have the mean.
     """
     source, target = several[edge_index]
     inside = (1 - BORDER) * torch.minimum(source, target) + BORDER * (source + target) / 2

@@ -101,11 +101,11 @@ def test_graphs_without_a_known_motif_are_refused(model, graphs):
 
 
 def test_an_edge_inside_a_weak_part_ranks_above_one_at_the_border_of_a_strong_one():
-    """On a path nodes 0 and 1 are a strong part, 3 and 4 a weak one, and 6 is a part by itself."""
-    several = torch.tensor([1.0, 1.0, 0.0, 0.2, 0.2, 0.0, 0.0, 0.0, 0.0])
-    lone = torch.zeros(9).index_fill(0, torch.tensor([6]), 0.3)
+    """On a path nodes 0 and 1 are a strong part, 3 and 4 one of less than half of that, and 6 is a part by itself."""
+    several = torch.tensor([1.0, 1.0, 0.0, 0.4, 0.4, 0.0, 0.0, 0.0, 0.0])
+    lone = torch.zeros(9).index_fill(0, torch.tensor([6]), 0.6)
     path = torch.stack([torch.arange(8), torch.arange(1, 9)])
     score = edges_of_parts(several, lone, path)
     inside, of_lone, border, outside = score[[0, 3]], score[[5, 6]], score[[1, 2, 4]], score[[7]]
     assert min(inside.min(), of_lone.min()) > border.max() and border.min() > outside.max() == 0
-    assert of_lone.tolist() == pytest.approx([0.15, 0.15])
+    assert of_lone.tolist() == pytest.approx([0.3, 0.3])
