@@ -22,7 +22,7 @@ PENICILLIN = "CC1(C)SC2C(NC(=O)Cc3ccccc3)C(=O)N2C1C(=O)O"
 
 OWN_CSV = ["train", "mols.csv", "--smiles", "smiles", "--label", "BBBP"]
 
-OBJECTIONS = ["--forbid", "0"]
+OBJECTIONS = ["--forbid", "1"]
 """A prototype of non-mutagens with a nitro group on an aromatic ring, as `prototypes` prints it."""
 
 COMMANDS = {

@@ -202,14 +202,14 @@ def _print_evidence(scores: dict[str, Any], noun: str) -> None:
     if "evidence_size" in scores:
         whole = "neighbourhood" if noun in ("node", "pair") else noun
         print_line(
-            f"evidence: {scores['evidence_size']:.1f} edges on average; on whole {whole}s the model predicts "
-            f"the same class for {scores['agreement']:.1%}",
+            f"evidence: {scores['evidence_size']:.1f} edges on average; "
+            f"whole {whole}s get the same class in {scores['agreement']:.1%}",
             wrap=True,
         )
     if "without_evidence" in scores:
         print_line(
             f"parts decided {1 - scores['without_evidence']:.1%} of the predictions; "
-            "the others would be the same without them",
+            "the rest would be the same without them",
             wrap=True,
         )
     if "certificate" in scores:

@@ -45,7 +45,9 @@ class ProgressBar:
         if now - self.printed >= PLAIN_SECONDS:
             self.printed = now
             left = (now - self.started) / max(done, 1) * (self.total - done)
-            self.console.print(f"{self.title} {done}/{self.total}  {note}  at most {left:.0f} s left", highlight=False)
+            self.console.print(
+                f"{self.title} {done}/{self.total}  {note}  at most {left:.0f} s left", highlight=False, soft_wrap=True
+            )
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -84,7 +86,7 @@ class RowProgress:
             self.progress.update(self.task, completed=share or 0.0, note=note)
             return
         self.printed = now
-        self.console.print(f"{self.title} {note}", highlight=False)
+        self.console.print(f"{self.title} {note}", highlight=False, soft_wrap=True)
 
     def note(self, rows: int, share: float | None, seconds: float) -> str:
         """``8192 rows  3100/s  40 s left``."""

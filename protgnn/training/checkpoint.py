@@ -57,7 +57,7 @@ class TrainingState:
     def summary(self) -> str:
         """The last epoch in a few words, for a progress bar."""
         row = self.rows[-1]
-        best = f", best average so far {self.best_quality.accuracy:.3f}" if self.best_quality > WORST else ""
+        best = f", best average {self.best_quality.accuracy:.3f}" if self.best_quality > WORST else ""
         return f"validation accuracy {row['valid_accuracy']:.3f}{best}"
 
     def save(self, folder: Path) -> None:

@@ -37,8 +37,8 @@ def test_scores_name_what_is_classified(capsys, kind, readout, noun, whole):
     print_scores({**SCORES, "n": 1}, run, "mine.csv")
     said = " ".join(capsys.readouterr().out.split())
     assert f"8 held-out test {noun}s " in said and f" 1 {noun} of mine.csv" in said
-    assert f"on whole {whole} the model predicts the same class for 87.5%" in said
-    assert "parts decided 25.0% of the predictions; the others would be the same without them" in said
+    assert f"; whole {whole} get the same class in 87.5%" in said
+    assert "parts decided 25.0% of the predictions; the rest would be the same without them" in said
     assert "cross-entropy 0.5000" in said and "loss" not in said
 
 

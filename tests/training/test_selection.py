@@ -138,7 +138,7 @@ def test_nothing_is_called_the_best_before_there_is_a_window():
     state = TrainingState(rows=[{"epoch": 1, "loss": 0.5, "valid_loss": 0.5, "valid_accuracy": 0.8}])
     assert "best" not in state.summary() and window_mean(state.rows, 2, 0) is None
     state.best_quality = Quality(0.8, -0.5, 0.8)
-    assert state.summary() == "validation accuracy 0.800, best average so far 0.800"
+    assert state.summary() == "validation accuracy 0.800, best average 0.800"
 
 
 LOGITS = torch.tensor([[2.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.5, 0.0]])
