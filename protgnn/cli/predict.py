@@ -52,11 +52,9 @@ def predict(
     from protgnn.explain.resolve_input import is_part
     from protgnn.explain.stream import TableStream
     from protgnn.io.row_formats import RowFormat
-    from protgnn.training.run import load_model
 
     form = RowFormat.of(output)  # a format that cannot be written is told at once
-    model, made = load_model(run)
-    _say_what_is_compared(model, made)
+    model, made = _opened(run)
     path = None if is_part(source) else existing_path(source)
     if path is None or not is_streamed(path, made.schema):
         if keep:
@@ -82,14 +80,17 @@ def predict(
             stream().run(None, show_csv, form, workers, say)
 
 
-def _say_what_is_compared(model: GraphClassifier, made: Run) -> None:
-    """The column ``looks like`` keeps its name where a model compares whole graphs, which look like no part."""
+def _opened(run: Path) -> tuple[GraphClassifier, Run]:
+    """The model of a run; says what the column ``looks like`` means where whole graphs are compared."""
     from protgnn.model.classifier import ProtGNN
+    from protgnn.training.run import load_model
 
+    model, made = load_model(run)
     if isinstance(model, ProtGNN) and not model.compares_evidence:
         whole = {"node": "the neighbourhood of a node", "pair": "the neighbourhood of a pair"}
         what = whole.get(noun_of(made), f"a whole {noun_of(made)}")
         say(f"the column `looks like` names the prototype that {what} is close to in the eyes of the model")
+    return model, made
 
 
 def _silent(text: str) -> None:

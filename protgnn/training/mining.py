@@ -156,56 +156,70 @@ def select(
     class_weight: Tensor | None = None,
 ) -> list[tuple[int, int]]:
     """Greedy forward selection of (column, class) for graphs of the classes ``y [G]``; no class has one look twice."""
-    values, size = pool.values, pool.size
     sample_weight = graph_weights(torch.from_numpy(y), class_weight)
-    targets, columns = torch.from_numpy(y), torch.from_numpy(values).float()
-    centred = values - values.mean(0)
-    length = np.sqrt((centred**2).sum(0)) + 1e-6
-    aucs = np.stack([[_auc(values[:, k], y == c) for k in range(values.shape[1])] for c in range(num_classes)])
+    targets, columns = torch.from_numpy(y), torch.from_numpy(pool.values).float()
     shares = np.bincount(y, weights=sample_weight, minlength=num_classes) / len(y)
     base, weight = torch.log(torch.from_numpy(shares).float() + 1e-3), torch.zeros(0)
     chosen: list[tuple[int, int]] = []
     passed: list[tuple[int, int]] = []
-    logits = base.expand(len(y), -1)
-    before = _log_loss(logits, targets, sample_weight)
+    agreement, logits = _Agreement(pool, y, num_classes, sample_weight), base.expand(len(y), -1)
+    before, at_first = _log_loss(logits, targets, sample_weight), agreement.with_errors_of(logits)
     wanted = max(LEAST_GAIN, LEAST_SHARE * before)
     while len(chosen) < per_class * num_classes and len(passed) < PASSED_OVER:
-        residual = (torch.nn.functional.one_hot(targets, num_classes) - logits.softmax(1)).numpy()
-        residual = residual * sample_weight[:, None]
-        agrees = (centred.T @ residual / length[:, None]).T / (residual.std(0)[:, None] + 1e-6)  # [C, 2 Q]
-        agrees = agrees - SIZE_COST * np.minimum(size, LARGEST)
-        agrees[aucs < LEAST_AUC] = -np.inf
+        agrees = agreement.with_errors_of(logits)
+        had = np.bincount([label for _, label in chosen], minlength=num_classes)
+        uncovered = np.flatnonzero((had == 0) & (agreement.aucs.max(1) >= SURE_AUC))
+        agrees[uncovered] = at_first[uncovered]  # what others leave wrong does not say what a class is known by
         for taken, own in (*chosen, *passed):
             agrees[own, pool.look == pool.look[taken]] = -np.inf
-        had = np.bincount([label for _, label in chosen], minlength=num_classes)
         agrees[had >= per_class] = -np.inf
-        uncovered = [label for label in range(num_classes) if not had[label] and aucs[label].max() >= SURE_AUC]
-        uncovered = [label for label in uncovered if agrees[label].max() > LEAST_Z]
-        if uncovered:
-            agrees[[label for label in range(num_classes) if label not in uncovered]] = -np.inf
-        label, column = (int(place) for place in np.unravel_index(int(np.argmax(agrees)), agrees.shape))
+        uncovered = uncovered[agrees[uncovered].max(1) > LEAST_Z]
+        if len(uncovered):
+            agrees[np.setdiff1d(np.arange(num_classes), uncovered)] = -np.inf
+        label, column = _highest(agrees)
         if agrees[label, column] <= LEAST_Z:
             break
         holding = [one for one in pool.larger.get(column, ()) if agrees[label, one] >= AS_GOOD * agrees[label, column]]
-        if holding:
-            column = max(holding, key=lambda one: (size[one], agrees[label, one]))
+        column = max(holding, key=lambda one: (pool.size[one], agrees[label, one]), default=column)
         tried = [*chosen, (column, label)]
         classes = torch.tensor([own for _, own in tried])
-        kept = columns[:, [one for one, _ in tried]]
-        start = torch.cat([weight, torch.zeros(1)])
+        kept, start = columns[:, [one for one, _ in tried]], torch.cat([weight, torch.zeros(1)])
         fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
         found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
         now = _log_loss(found, targets, sample_weight)
         needed = LEAST_GAIN if agrees[label, column] >= SURE_Z else wanted
-        if not uncovered and before - now < needed:
+        if not len(uncovered) and before - now < needed:
             passed.append((column, label))
             continue
         chosen, passed, logits, before = tried, [], found, now
         weight, base = fitted
-    if not chosen:  # nothing tells the classes apart: the best there is
-        label, column = (int(place) for place in np.unravel_index(int(np.argmax(aucs)), aucs.shape))
-        chosen.append((column, label))
-    return chosen
+    return chosen or [_highest(agreement.aucs)[::-1]]  # where nothing tells the classes apart the best there is
+
+
+class _Agreement:
+    """How well the columns of a pool agree with what is wrong; ``aucs [C, 2 Q]`` say how well they rank each class."""
+
+    def __init__(self, pool: CandidatePool, y: np.ndarray, num_classes: int, sample_weight: np.ndarray) -> None:
+        values = pool.values
+        self.target, self.sample_weight = np.eye(num_classes)[y], sample_weight[:, None]
+        self.centred = values - values.mean(0)
+        self.length = np.sqrt((self.centred**2).sum(0)) + 1e-6
+        self.cost = SIZE_COST * np.minimum(pool.size, LARGEST)
+        self.aucs = np.stack([[_auc(column, y == c) for column in values.T] for c in range(num_classes)])
+
+    def with_errors_of(self, logits: Tensor) -> np.ndarray:
+        """By how many standard errors each column agrees with what logits ``[G, C]`` leave wrong, ``[C, 2 Q]``."""
+        residual = (self.target - logits.double().softmax(1).numpy()) * self.sample_weight
+        found: np.ndarray = (self.centred.T @ residual / self.length[:, None]).T / (residual.std(0)[:, None] + 1e-6)
+        found = found - self.cost
+        found[self.aucs < LEAST_AUC] = -np.inf
+        return found
+
+
+def _highest(table: np.ndarray) -> tuple[int, int]:
+    """Row and column of the highest value."""
+    row, column = np.unravel_index(int(np.argmax(table)), table.shape)
+    return int(row), int(column)
 
 
 def _log_loss(logits: Tensor, y: Tensor, sample_weight: np.ndarray) -> float:

@@ -169,3 +169,15 @@ def test_graphs_of_a_class_without_prototypes_have_no_nearest_one_of_it(trained)
         (torch.tensor([[0.0, 1.0], [1.0, 0.0]] * 2), float(similar.max(1).values[1::2].median())),
     ):
         assert faithfulness(model, Outcome(logits, similar), subgraphs)["median_similarity"] == pytest.approx(expected)
+
+
+def test_a_class_is_known_by_its_own_part_whatever_another_class_explains():
+    """Most graphs of class 0 have the part a, all but one of class 1 the part b. All but the five that a leaves open
+    have c, which together with a would do, and by itself tells next to nothing."""
+    y = np.array([0] * 50 + [1] * 50)
+    has_a, has_b, has_c = np.zeros(100), np.zeros(100), np.ones(100)
+    has_a[:45], has_b[50:99], has_c[45:50] = 1.0, 1.0, 0.0
+    values = np.tile(np.stack([has_a, has_b, has_c], 1), 2)
+    values[:, 3:] = 0.0  # counted, none tells anything
+    pool = CandidatePool(np.arange(3), values, np.array([3, 4, 3] * 2), np.tile(np.arange(3), 2), {})
+    assert {(0, 0), (1, 1)} <= set(select(pool, y, 2, 1))
