@@ -12,7 +12,7 @@ from protgnn.model.mined import MinedEvidence, ProtGNNMined
 from protgnn.training.calibration import fit_temperature
 from protgnn.training.edits import Snapshot, StoredSource
 from protgnn.training.evaluate import Outcome, embeddings, similarities
-from protgnn.training.fit_weights import best_penalty, fit_weights
+from protgnn.training.fit_weights import fit_weights
 from protgnn.training.last_layer import refine
 from protgnn.training.mined_algorithm import FIRST_WEIGHT, HEAD_STEPS, place_prototypes
 from protgnn.training.prototype_subgraphs import cut_subgraphs
@@ -162,9 +162,7 @@ def refit(
     start = mined.base.detach().clone()
     kept = criterion.quality(valid.outcome(model).logits, valid_y)
     given = torch.zeros(len(y), len(weight)) + train.added(model)
-    weigh = criterion.class_weight, given
-    penalty = best_penalty(similar, y, head.classes, len(start), *weigh)
-    fitted, base = fit_weights(similar, y, head.classes, own, start, HEAD_STEPS, *weigh, penalty)
+    fitted, base = fit_weights(similar, y, head.classes, own, start, HEAD_STEPS, criterion.class_weight, given)
     with torch.no_grad():
         head.last.weight.copy_(mined.own_class_weights(fitted))
         mined.base.copy_(base)

@@ -18,7 +18,7 @@ from protgnn.data.parts import PartSet
 from protgnn.io.seeding import generator_for
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.evaluate import similarities
-from protgnn.training.fit_weights import best_penalty, fit_weights
+from protgnn.training.fit_weights import fit_weights
 from protgnn.training.mining import mine
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.resolve import learning_epochs, settled
@@ -116,10 +116,8 @@ def fit_head(session: Session[ProtGNNMined], parts: PartSet, y: Tensor) -> None:
     model = session.model
     head = model.head
     values = model.compare(parts, model.embed_all(parts.graphs).cpu(), model.unlike(parts)).value
-    classes, class_weight = head.classes.cpu(), session.criterion.class_weight
-    penalty = best_penalty(values, y, classes, len(head.base), class_weight)
     start = torch.full((values.shape[1],), FIRST_WEIGHT), torch.zeros(len(head.base))
-    weight, base = fit_weights(values, y, classes, *start, HEAD_STEPS, class_weight, penalty=penalty)
+    weight, base = fit_weights(values, y, head.classes.cpu(), *start, HEAD_STEPS, session.criterion.class_weight)
     head.last.weight.copy_(head.own_class_weights(weight.to(head.base.device)))
     head.base.copy_(base)
 

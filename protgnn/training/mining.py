@@ -18,7 +18,7 @@ from torch import Tensor
 from protgnn.data.parts import PartSet
 from protgnn.data.units import members
 from protgnn.model.mined import ProtGNNMined
-from protgnn.training.fit_weights import fit_weights, graph_weights
+from protgnn.training.fit_weights import NEXT_TO_NONE, fit_weights, graph_weights
 from protgnn.training.mining_shortlist import look_shares, shortlist
 
 LEAST_AUC = 0.5
@@ -184,7 +184,7 @@ def select(
         tried = [*chosen, (column, label)]
         classes = torch.tensor([own for _, own in tried])
         kept, start = columns[:, [one for one, _ in tried]], torch.cat([weight, torch.zeros(1)])
-        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight)
+        fitted = fit_weights(kept, targets, classes, start, base, class_weight=class_weight, penalty=NEXT_TO_NONE)
         found = (kept * fitted[0]) @ torch.nn.functional.one_hot(classes, num_classes).float() + fitted[1]
         now = _log_loss(found, targets, sample_weight)
         needed = LEAST_GAIN if agrees[label, column] >= SURE_Z else wanted
