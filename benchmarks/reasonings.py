@@ -44,11 +44,11 @@ SENTENCES = Path(__file__).parent / "reasonings.toml"
 INTRODUCTION = """\
 # Reasonings, looked at
 
-What ProtGNN+ (GIN, the default recipe) says of test graphs of split 10, on which nothing was chosen. The two of each
-kind follow a rule and were not picked: of the graphs predicted rightly, and of those predicted wrongly, ordered by the
-[resemblance](method.md) of evidence and prototype in the winning row, the one in the middle is *typical* and the lowest
-is the *worst*. Graphs whose class is predicted without any evidence have no winning row and are left out. The sentence
-under a picture was written after looking at it.
+Explanations by ProtGNN+ (GIN, the default recipe) of test graphs of split 10, on which nothing was selected. The
+examples follow a rule and were not picked by hand: correctly and wrongly predicted graphs are each sorted by the
+[resemblance](method.md) of evidence and prototype in the winning row; the median is *typical*, the lowest is the
+*worst*. Graphs whose class no prototype contributes to have no winning row and are left out. The sentence under each
+picture was written after inspecting it.
 
 Drawn by `python -m benchmarks.reasonings`; this page is written by `python -m benchmarks.reasonings --page`."""
 
