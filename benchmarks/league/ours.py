@@ -19,7 +19,7 @@ from torch import Tensor
 from benchmarks.league.scoring import Explained, concatenate, from_edges
 from protgnn.data.graph_set import GraphSet
 from protgnn.explain.explanation import Reasoning, explain
-from protgnn.explain.metrics.motif_auc import edge_share, node_share, place_share
+from protgnn.explain.metrics.motif_auc import edge_share, place_share
 from protgnn.explain.metrics.removal import deciding_rows
 from protgnn.model.classifier import ProtGNN, ProtGNNPlus
 from protgnn.model.mined import ProtGNNMined
@@ -32,7 +32,8 @@ def evidence_scores(model: ProtGNN, graphs: GraphSet, shown: bool = True) -> Exp
     found = []
     for batch in graphs.batches(graphs_at_once(model, graphs)):
         if isinstance(model, ProtGNNMined):
-            found.append(Explained(node_share(model, batch)[0], place_share(model, batch)[0]))
+            node, edge, _ = place_share(model, batch)
+            found.append(Explained(node, edge))
         else:
             assert isinstance(model, ProtGNNPlus)
             found.append(from_edges(edge_share(model, batch, model.evidence(batch), shown)[0], batch))

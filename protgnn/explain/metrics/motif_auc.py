@@ -56,7 +56,7 @@ def motif_auc(model: GraphClassifier, graphs: GraphSet) -> MotifAUC:
     first = 0
     for batch in graphs.batches(graphs_at_once(model, graphs)):
         if isinstance(model, ProtGNNMined):
-            score, predicted = place_share(model, batch)
+            _, score, predicted = place_share(model, batch)
             soft = score
         elif isinstance(model, ProtGNNPlus):
             evidence = model.evidence(batch)
@@ -101,20 +101,15 @@ def _auc(true: Tensor, score: Tensor) -> float:
     return float(roc_auc_score(true.cpu(), score.cpu()))
 
 
-def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
-    """How much each edge counts for the predicted class, ``[E]``, and the predicted classes ``[B]``: mined evidence."""
-    several, lone, predicted = _shares(model, batch)
-    return edges_of_parts(several, lone, batch.edge_index), predicted
-
-
-def node_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor]:
-    """How much each node counts for the predicted class, ``[N]``, and the predicted classes ``[B]``.
+def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """How much each node ``[N]`` and each edge ``[E]`` counts for the predicted class, and the predicted classes
+    ``[B]``: mined evidence.
 
     A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
     and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half.
     """
     several, lone, predicted = _shares(model, batch)
-    return several + lone, predicted
+    return several + lone, edges_of_parts(several, lone, batch.edge_index), predicted
 
 
 def edges_of_parts(several: Tensor, lone: Tensor, edge_index: Tensor) -> Tensor:
