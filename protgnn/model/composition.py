@@ -103,6 +103,16 @@ class Composition(nn.Module):
         _, side, leaf = self._leaf_values(amounts(batch, present))
         return self.base + (side + leaf).sum(1)
 
+    def without_each_node(self, batch: Batch) -> Tensor:
+        """What the composition would add to the graph of each node if that node were not there, ``[N, C]``."""
+        counts = batch.node_counts.to(torch.float64)[:, None]
+        x, count = batch.x.double(), counts[batch.batch] - 1
+        total = torch.zeros(batch.num_graphs, x.shape[1], dtype=torch.float64, device=x.device)
+        rest = total.index_add_(0, batch.batch, x)[batch.batch] - x
+        amount = torch.cat([count, rest, rest / count.clamp(min=1)], 1).round(decimals=_DECIMALS).float()
+        _, side, leaf = self._leaf_values(amount)
+        return self.base + (side + leaf).sum(1)
+
     def _leaf_values(self, amount: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Of graphs with amounts ``[B, Q]`` and every tree: the second amount that is asked about, ``[B, R]``, and what
         the two answers add, ``[B, R, C]`` each."""
