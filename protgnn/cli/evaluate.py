@@ -64,7 +64,7 @@ def evaluate(
         from protgnn.explain.certificate import certificates, summarise
 
         scores["certificate"] = summarise(certificates(model, graphs))
-    warn(warnings := score_warnings({"test": scores} if data is None else scores))
+    warn(warnings := score_warnings({"test": scores} if data is None else scores, made.recipe.class_weight))
     if as_json:
         print_json({**scores, "warnings": warnings})
     else:

@@ -112,6 +112,9 @@ def test_what_misleads_is_said():
         "accuracy 95.0% on this data equals that of always predicting no: judge by balanced accuracy, ROC AUC and the "
         "recall of each class; class_weight=balanced makes rare classes count"
     )
+    for weights in ("balanced", {"yes": 19.0}):
+        told = score_warnings(always, weights)
+        assert len(told) == 2 and "class_weight" not in "".join(told), "what has been done is not advised"
     worse = score_warnings(figures([1, 1] + [0] * 17 + [1], [0] * 19 + [1]))[-1]
     assert worse.startswith("accuracy 90.0% on this data is not above 95.0%, that of always predicting no: judge by")
     even = score_warnings(figures([0, 1, 1, 0], [0, 1, 0, 1]))[-1]
