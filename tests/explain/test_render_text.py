@@ -180,3 +180,10 @@ def test_cut_edges_lead_from_the_evidence_to_the_rest(reasons):
             assert why.cut_edges(row) == sorted(why.cut_edges(row), key=lambda edge: edge[::-1])
             expected = {(a, b) for a, b in edges if a in inside and b not in inside}
             assert set(why.cut_edges(row)) == expected
+
+
+def test_a_page_asks_about_a_class_that_is_a_number_in_words():
+    for name, asked in (("1", "Why class 1?"), ("toxic", "Why toxic?")):
+        why = replace(ODD, class_names=(name, "b"), logits=(2.0, 1.0), rows=ODD.rows[:1])
+        page = render("reasoning.html", why=reasoning_entry(why, Sheet(PAGE)), defs="")
+        assert f"<h1>{asked}</h1>" in page
