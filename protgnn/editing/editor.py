@@ -284,6 +284,7 @@ class PrototypeEditor:
         model, recipe, sources = copy.deepcopy(self.model), self.run.recipe, list(plan.sources)
         model.divide_logits(1 / float(self.run.scores.get("temperature") or 1.0))
         mined, before = isinstance(model, ProtGNNMined), model.head.classes.tolist()
+        share = self.train.share_of_parts(model, self.criterion)
         weight = model.head.last.weight.detach()
         weight = first_weights(weight, before, [source.label for source in sources], plan.came_from, mined)
         place(model, self.train.graphs, sources, weight)
@@ -292,7 +293,7 @@ class PrototypeEditor:
             for number, counts in zip(new, choose_counting(model, self.train, new), strict=True):
                 sources[number] = sources[number].model_copy(update={"counts": counts})
                 model.head.counts[number] = counts
-        refit(model, self.train, self.valid, recipe.refine_steps, self.criterion, bool(new))
+        refit(model, self.train, self.valid, recipe.refine_steps, self.criterion, bool(new), share)
         return model, sources, recalibrate(model, self.valid) if recipe.calibrate else None
 
     def _accept(self, model: ProtGNN, sources: list[StoredSource], temperature: float | None) -> None:

@@ -18,6 +18,9 @@ from protgnn.training.mined_algorithm import FIRST_WEIGHT, HEAD_STEPS, place_pro
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.selection import Criterion, roc_auc_of
 
+BLENDED = 0.9
+"""Mined weights of less than this share of what they are alone were averaged with a composition."""
+
 
 class KeptSimilarities:
     """The similarities of some graphs to any prototypes, with what does not depend on these computed once.
@@ -69,6 +72,22 @@ class KeptSimilarities:
             self._parts = model.candidates(self.graphs.ego_graphs().batch())
             self._h = model.embed_all(self._parts.graphs).cpu()
         return model.compare(self._parts, self._h, model.unlike(self._parts))
+
+    def share_of_parts(self, model: ProtGNN, criterion: Criterion) -> float:
+        """What share of the weights that mined prototypes would have alone a model gives them; 1 if all of them.
+
+        Where the logits were averaged with those of a composition (``training/add_composition.py``), weights are
+        smaller. Refitted beside the composition they would grow back, and the edit would undo the averaging.
+        """
+        head, y = model.head, self.graphs.y
+        if not isinstance(model, ProtGNNMined) or model.composition is None or not len(head.classes):
+            return 1.0
+        assert y is not None
+        values, own = self.of(model).detach(), head.last.weight.detach().gather(0, head.classes[None]).squeeze(0)
+        base = model.head.base.detach()
+        alone, _ = fit_weights(values, y, head.classes, own, base, HEAD_STEPS, criterion.class_weight)
+        share = float(own @ alone / (alone @ alone).clamp(min=1e-12))
+        return share if 0 < share < BLENDED else 1.0
 
 
 @torch.no_grad()
@@ -132,13 +151,19 @@ def first_weights(
 
 
 def refit(
-    model: ProtGNN, train: KeptSimilarities, valid: KeptSimilarities, steps: int, criterion: Criterion, grew: bool
+    model: ProtGNN,
+    train: KeptSimilarities,
+    valid: KeptSimilarities,
+    steps: int,
+    criterion: Criterion,
+    grew: bool,
+    share: float = 1.0,
 ) -> None:
     """Refit the last layer in place, from where it is.
 
     A ProtGNN takes a few steps, of which the best on the validation graphs counts (docs/decisions/0006). Mined
     prototypes get the weights of a logistic model, or where none is new keep theirs if these are better on the
-    validation graphs.
+    validation graphs. Where they were averaged with a composition they are fitted alone, and have their share again.
 
     Args:
         model: The model, its prototypes placed.
@@ -147,6 +172,7 @@ def refit(
         steps: Steps for a ProtGNN.
         criterion: What is minimised, and what is better.
         grew: Whether there are new prototypes.
+        share: The :meth:`KeptSimilarities.share_of_parts` of the model before the edit.
     """
     y, valid_y, head = train.graphs.y, valid.graphs.y, model.head
     assert y is not None and valid_y is not None
@@ -161,11 +187,11 @@ def refit(
     mined, own = model.head, weight.gather(0, head.classes[None]).squeeze(0)
     start = mined.base.detach().clone()
     kept = criterion.quality(valid.outcome(model).logits, valid_y)
-    given = torch.zeros(len(y), len(weight)) + train.added(model)
+    given = None if share < 1 else torch.zeros(len(y), len(weight)) + train.added(model)
     fitted, base = fit_weights(similar, y, head.classes, own, start, HEAD_STEPS, criterion.class_weight, given)
     with torch.no_grad():
-        head.last.weight.copy_(mined.own_class_weights(fitted))
-        mined.base.copy_(base)
+        head.last.weight.copy_(mined.own_class_weights(share * fitted))
+        mined.base.copy_(share * base)
         if not grew and kept >= criterion.quality(valid.outcome(model).logits, valid_y):
             head.last.weight.copy_(weight)
             mined.base.copy_(start)

@@ -123,13 +123,15 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
     """How good the model is on the graphs of the report, and how many of them it knows little about."""
     labelled = bool(reasons) and reasons[0].truth is not None
     found = _scores(run, reasons) if labelled else None
-    cautions = [] if found is None else score_warnings({**run.scores, "test": found} if of_what == "test" else found)
+    weights = run.recipe.class_weight
+    shown = run.scores if found is None else {**run.scores, "test": found} if of_what == "test" else found
+    cautions = score_warnings(shown, weights) if found is not None or "valid" in run.scores else []
     return {
         "found": found,
         "reliability": draw_reliability(_reliability(reasons), PAGE) if labelled else "",
         "temperature": run.scores.get("temperature"),
         "majority": None if found is None else majority_baseline(found["per_class"])[0],
-        "cautions": cautions if labelled else score_warnings(run.scores) if "valid" in run.scores else [],
+        "cautions": cautions,
         "own": labelled and of_what == "test",
         "graphs": len(reasons),
         "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",

@@ -174,6 +174,17 @@ def test_mined_weights_stay_positive_and_in_the_own_class(mined):
     assert bool((head.last.weight[own] >= 0).all()) and bool((head.last.weight[~own] == 0).all())
 
 
+@pytest.mark.parametrize("change", [{"add": ["high: CCO"]}, {"remove": [1]}])
+def test_weights_that_were_averaged_with_a_composition_do_not_grow_back(composed_run, change):
+    editor = PrototypeEditor.of_run(composed_run)
+    editor.model.divide_logits(4.0)
+    before = editor.model.head.last.weight.detach().amax(0)
+    kept = [number for number in range(len(before)) if number not in change.get("remove", [])]
+    editor.edit(**change)
+    after = editor.model.head.last.weight.detach().amax(0)[: len(kept)]
+    assert 0.5 < float(after.norm() / before[kept].norm()) < 1.5
+
+
 def test_the_size_of_a_look_is_that_of_its_part(mined):
     train = mined.train.graphs
     for source in mined.sources():

@@ -185,10 +185,11 @@ def _deduped(rows: SoundRows[Molecule]) -> tuple[SoundRows[Molecule], list[str]]
     if not kept:
         raise DataError(f"{rows.path}: all of its molecules have rows with different labels: correct these")
     kept.sort()
-    note = (
-        f"Each molecule counts once: {copies} copies were dropped; {left_out} molecules whose rows disagree on the "
-        f"label were left out{f', and {outvoted} got the label of most of their rows' if outvoted else ''}"
-    )
+    note = f"Each molecule counts once: dropped {copies} {'copy' if copies == 1 else 'copies'}"
+    if left_out:
+        note += f", left out {left_out} {'molecule' if left_out == 1 else 'molecules'} whose rows disagree on the label"
+    if outvoted:
+        note += f", gave {outvoted} the label of most of {'its' if outvoted == 1 else 'their'} rows"
     made: Sequence[Molecule] = [rows.made[place] for place in kept]
     fewer = replace(rows, rows=[rows.rows[place] for place in kept], made=list(made), y=rows.y[kept])
     return fewer, [note]
