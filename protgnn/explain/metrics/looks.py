@@ -25,8 +25,8 @@ from protgnn.data.resemblance import Look, look_of, resemblance
 from protgnn.data.units import Units, mask_of, members
 from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext
 from protgnn.explain.to_rdkit import source_of, to_rdkit
+from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.kinds import kinds_of
-from protgnn.featurizers.units import units_of
 from protgnn.training.prototype_cards import Prototypes
 
 

@@ -24,7 +24,7 @@ from protgnn.data.subgraph import cut
 from protgnn.data.units import Units, mask_of
 from protgnn.explain.explanation import Reasoning, ReasoningRow
 from protgnn.explain.to_rdkit import to_rdkit
-from protgnn.featurizers.units import units_of
+from protgnn.featurizers.graph_units import units_of
 from protgnn.model.classifier import ProtGNN
 from protgnn.training.evaluate import predict_logits
 
