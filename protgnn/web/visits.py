@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protgnn.editing.editor import PrototypeEditor
-from protgnn.web.limits import RefusedError, ServerLimits
 from protgnn.web.opened_run import OpenedRun
 from protgnn.web.row_set import RowSet
+from protgnn.web.server_limits import RefusedError, ServerLimits
 
 HELD_OUT = "held-out"
 
