@@ -10,6 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+CLOSING = 1.0
+"""The bonus, in growing a subgraph by scores, of each further edge between a new node and the subgraph.
+
+It closes rings: half a ring is not a part that a chemist would name.
+"""
+
 Edge = tuple[int, int]
 """Two nodes, the smaller number first."""
 

@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from protgnn.data.batch import Batch
-from protgnn.data.looks import row_hashes
 from protgnn.data.parts import NodeKinds
 from protgnn.data.schema import Schema
 from protgnn.data.units import Edge, Units, members, ring_edges
+from protgnn.data.wl_hashes import row_hashes
 from protgnn.featurizers.functional_groups import AROMATIC, CARBON, HETERO, HYDROGEN, OTHER, functional_groups
 from protgnn.featurizers.kinds import drawn_columns
 
