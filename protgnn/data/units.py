@@ -7,7 +7,7 @@ bit ``i`` stands for node ``i``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 CLOSING = 1.0
@@ -132,16 +132,18 @@ def ring_edges(rings: Iterable[Sequence[int]]) -> dict[Edge, tuple[int, ...]]:
     return {edge: tuple(masks) for edge, masks in found.items()}
 
 
-def members(nodes: int) -> Iterator[int]:
-    """The nodes of a mask, ascending."""
+def members(nodes: int) -> list[int]:
+    """The nodes of a mask, ascending: ``0b101 → [0, 2]``."""
+    found = []
     while nodes:
         lowest = nodes & -nodes
-        yield lowest.bit_length() - 1
+        found.append(lowest.bit_length() - 1)
         nodes ^= lowest
+    return found
 
 
 def mask_of(nodes: Iterable[int]) -> int:
-    """The mask of some nodes."""
+    """The mask of some nodes: ``{0, 2} → 0b101``."""
     mask = 0
     for node in nodes:
         mask |= 1 << node

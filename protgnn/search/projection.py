@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from protgnn.data.network.instances import Instances
+from protgnn.data.units import members
 from protgnn.errors import DataError
 from protgnn.io.ranks import ALONE, Ranks
 from protgnn.model.prototype_layer import squared_distances
-from protgnn.search.bitsets import to_nodes
 from protgnn.search.pool import Cutter, Encode
 from protgnn.search.shortlist import Shortlist, assign, from_message, gather, shorten, to_message
 from protgnn.search.tree import SearchSettings, UnitsOf, search
@@ -116,7 +116,7 @@ def _moved(
     rows = zip(chosen, prototype_class.tolist(), (vectors - prototypes).square().sum(1).tolist(), strict=True)
     return Projection(
         vectors,
-        tuple(PrototypeSource(graph, tuple(to_nodes(nodes)), label, moved) for (graph, nodes), label, moved in rows),
+        tuple(PrototypeSource(graph, tuple(members(nodes)), label, moved) for (graph, nodes), label, moved in rows),
     )
 
 
