@@ -64,7 +64,7 @@ def train_epoch(session: Session[Any], loss: StepLoss) -> tuple[float, float]:
         if share.weight[step]:
             total = total + value.detach().cpu() * batch.num_graphs
             correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
-    session.agree()
+    session.synchronise()
     total, correct = ranks.sum(torch.stack([total, correct]))
     mean = float(total) / len(order)
     advice = f"a smaller lr than {recipe.lr}, and features that are no larger than some tens"

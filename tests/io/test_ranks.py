@@ -47,7 +47,7 @@ def test_alone_nothing_changes():
     ALONE.average_gradients([weight], 1.0)
     ALONE.average([weight.data])
     assert weight.grad.tolist() == [1, 2] and weight.tolist() == [1, 1]
-    assert ALONE.all_say(b"word") == [b"word"] and ALONE.first_says(b"word") == b"word"
+    assert ALONE.all_gather(b"word") == [b"word"] and ALONE.broadcast(b"word") == b"word"
 
 
 def test_only_torchrun_makes_ranks(monkeypatch):
