@@ -77,7 +77,7 @@ def plan_edit(
 
     Args:
         model: The model before the edit.
-        train: Its training part, as it takes it.
+        train: Its training set, as it takes it.
         sources: Where its prototypes come from.
         edits: What was required and forbidden so far.
         request: What the user asks for.

@@ -2,7 +2,7 @@
 
 >>> editor = PrototypeEditor.of_run("runs/bbbp")
 >>> result = editor.edit(remove=[3], forbid=["CCCC"], add=["1: c1ccncc1"])
->>> result.before["accuracy"], result.after["accuracy"]  # on the validation part
+>>> result.before["accuracy"], result.after["accuracy"]  # on the validation set
 >>> editor.undo()
 >>> editor.save("runs/bbbp-edited")
 """
@@ -50,7 +50,7 @@ class EditResult:
 
     Attributes:
         done: What was done, a phrase each: ``"removed 3 (CCO)"``.
-        before: Scores on the validation part before, as :func:`~protgnn.training.scores.score` gives them.
+        before: Scores on the validation set before, as :func:`~protgnn.training.scores.score` gives them.
         after: The same after.
         numbers: For each prototype before its number now; none for those that are gone.
         notes: What is to be said of it.
@@ -86,14 +86,14 @@ class EditResult:
 class PrototypeEditor:
     """A model whose prototypes are edited by hand; the last layer and the temperature are refitted at once.
 
-    Scores are those on the validation part. The test part is never looked at: the scores on it that the run had are
+    Scores are those on the validation set. The test set is never looked at: the scores on it that the run had are
     dropped by the first edit, and `protgnn evaluate` computes them for a run that is done.
 
     Args:
         model: A trained model with prototypes; it stays as it is.
         run: What it was made from.
-        train: Its training part, as it takes it (:func:`~protgnn.explain.run_data.run_part`).
-        valid: Its validation part.
+        train: Its training set, as it takes it (:func:`~protgnn.explain.run_data.run_part`).
+        valid: Its validation set.
 
     Attributes:
         model: The model as edited so far.
@@ -168,7 +168,7 @@ class PrototypeEditor:
             add: Parts to add, ``"class: part"`` or of the class that has the part most often.
 
         Returns:
-            What was done, and the scores on the validation part before and after.
+            What was done, and the scores on the validation set before and after.
 
         Raises:
             ProtGNNError: It cannot be done, and nothing was changed.
@@ -218,7 +218,7 @@ class PrototypeEditor:
             on_epoch: Called after every epoch with the state of training.
 
         Returns:
-            What was done, and the scores on the validation part before and after.
+            What was done, and the scores on the validation set before and after.
         """
         recipe, train = self.run.recipe, self.train.graphs
         if epochs is not None:
@@ -296,7 +296,7 @@ class PrototypeEditor:
         return model, sources, recalibrate(model, self.valid) if recipe.calibrate else None
 
     def _accept(self, model: ProtGNN, sources: list[StoredSource], temperature: float | None) -> None:
-        """Make a model the edited one: describe its prototypes and score it on the training and validation parts."""
+        """Make a model the edited one: describe its prototypes and score it on the training and validation sets."""
         train, valid = self.train, self.valid
         learned, held = self._outcome(model, train), self._outcome(model, valid)
         prototypes = describe_prototypes(
@@ -338,7 +338,7 @@ class PrototypeEditor:
 
 
 def _check_parts(run: Run, train: Instances) -> None:
-    """Refuse prototypes and edits that name graphs or nodes that the training part has not."""
+    """Refuse prototypes and edits that name graphs or nodes that the training set has not."""
     assert run.prototypes is not None
     sizes = train.ego_graphs().node_counts.tolist()
     named = [(card.graph, card.nodes) for card in run.prototypes.cards]

@@ -50,7 +50,7 @@ PartText = str | tuple[int, Sequence[int]]
 class FoundPart:
     """A part of a training graph that can be a prototype.
 
-    ``graph`` is the number of the graph in the training part, ``nodes`` are the part's nodes there, ``label`` is the
+    ``graph`` is the number of the graph in the training set, ``nodes`` are the part's nodes there, ``label`` is the
     class, ``description`` the part in a few characters, ``graphs_with_it`` how many training graphs of each class have
     it (none where single nodes were named), and ``notes`` what is to be said of it.
     """
@@ -83,7 +83,7 @@ def find_part(model: ProtGNN, train: Instances, part: PartText, label: int | Non
 
     Args:
         model: The model; its prototypes say what a part must be.
-        train: The training part, as the model takes it.
+        train: The training set, as the model takes it.
         part: What the user wrote; see the module.
         label: The class, where it is known. Of several places the smallest graph of that class is taken.
 

@@ -63,8 +63,8 @@ def retrain(
 
     Args:
         model: The edited model, not calibrated.
-        train: Its training part, as it takes it.
-        valid: Its validation part.
+        train: Its training set, as it takes it.
+        valid: Its validation set.
         recipe: What it was trained with.
         sources: Where its prototypes come from.
         required: The numbers of those that are kept.

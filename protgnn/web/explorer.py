@@ -218,7 +218,7 @@ def _some_explained(rows: RowSet, start: int, pictured: int) -> list[tuple[dict[
 
 
 def _view(opened: OpenedRun, limits: ServerLimits) -> View:
-    """A model with its held-out rows, where its data is at hand: the test part, or the validation part without one."""
+    """A model with its held-out rows, where its data is at hand: the test set, or the validation set without one."""
     view = View(opened)
     for part, title in (("test", "test part"), ("valid", "validation part")):
         try:

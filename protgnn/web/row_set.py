@@ -1,4 +1,4 @@
-"""Rows of the table: graphs of one source, the held-out part or an upload, and a line on each prediction.
+"""Rows of the table: graphs of one source, the held-out set or an upload, and a line on each prediction.
 
 Only the lines are kept. A reasoning is computed again when it is looked at: that takes milliseconds, and thousands of
 reasonings would take a gigabyte.

@@ -82,7 +82,7 @@ class Visits:
 
 
 def rows_of(visit: Visit, key: str) -> RowSet:
-    """The rows that a visitor names: the held-out part as the present model predicts it, or an upload of theirs.
+    """The rows that a visitor names: the held-out set as the present model predicts it, or an upload of theirs.
 
     Raises:
         RefusedError: There is no such upload, or the data of the run is not at hand.

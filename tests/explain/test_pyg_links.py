@@ -42,7 +42,7 @@ def explainer_of(model, algorithm=None, level="edge"):
 
 
 def some_pairs(data, count=6):
-    """Pairs that are not joined in the network of the test part, and pairs that are."""
+    """Pairs that are not joined in the network of the test set, and pairs that are."""
     network = data.test.network
     joined = network.edge_index[:, network.edge_index[0] < network.edge_index[1]][:, ::97][:, :3]
     return network, torch.cat([data.test.targets[:count].t(), joined], dim=1)

@@ -1,4 +1,4 @@
-"""Comparing: two runs on what both held out, and a run with its edits on the validation part."""
+"""Comparing: two runs on what both held out, and a run with its edits on the validation set."""
 
 import pytest
 from starlette.testclient import TestClient
