@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING
 from protgnn.io.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from protgnn.editing.editor import EditResult, PrototypeEditor
+    from protgnn.editing.edit_plan import EditResult
+    from protgnn.editing.editor import PrototypeEditor
     from protgnn.editing.named_parts import FoundPart, find_part
 
 __all__ = ["EditResult", "FoundPart", "PrototypeEditor", "find_part"]
 
 _HOME = {
-    "EditResult": "editor",
+    "EditResult": "edit_plan",
     "FoundPart": "named_parts",
     "PrototypeEditor": "editor",
     "find_part": "named_parts",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from protgnn.data.network.instances import Instances
 from protgnn.editing.named_parts import FoundPart, PartText, describe_training_part, find_looks, find_part
@@ -75,6 +76,45 @@ class EditPlan:
         """The new number of each old prototype; ``None`` if it was removed or replaced."""
         kept = {old: new for new, old in enumerate(self.came_from) if not self.is_new[new]}
         return [kept.get(number) for number in range(self.before)]
+
+
+@dataclass(frozen=True)
+class EditResult:
+    """What an edit did.
+
+    Attributes:
+        done: A phrase on each change: ``"removed 3 (CCO)"``.
+        before: The scores on the validation set before the edit (:func:`~protgnn.training.scores.score`).
+        after: The scores after it.
+        numbers: The new number of each old prototype; ``None`` if it is gone.
+        notes: Remarks for the user.
+    """
+
+    done: tuple[str, ...]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    numbers: tuple[int | None, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gain(self) -> float:
+        """The gain in validation accuracy."""
+        return float(self.after["accuracy"] - self.before["accuracy"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "done": list(self.done),
+            "before": self.before,
+            "after": self.after,
+            "numbers": list(self.numbers),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Two lines: the changes, and the validation accuracy before and after."""
+        accuracy = f"validation accuracy {self.before['accuracy']:.1%} → {self.after['accuracy']:.1%}"
+        return f"{'; '.join(self.done)}\n{accuracy} of {self.after['n']}"
 
 
 def plan_edit(

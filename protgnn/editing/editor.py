@@ -12,14 +12,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from protgnn.data.network.instances import Instances
-from protgnn.editing.edit_plan import EditPlan, EditRequest, plan_edit
+from protgnn.editing.edit_plan import EditPlan, EditRequest, EditResult, plan_edit
 from protgnn.editing.named_parts import FoundPart, PartText, find_part
 from protgnn.editing.part_looks import forbidden_looks
 from protgnn.editing.refit import (
@@ -50,45 +49,6 @@ from protgnn.training.scores import score
 
 IDLE_WEIGHT = 0.01
 """A prototype with less weight than this is reported as idle."""
-
-
-@dataclass(frozen=True)
-class EditResult:
-    """What an edit did.
-
-    Attributes:
-        done: A phrase on each change: ``"removed 3 (CCO)"``.
-        before: The scores on the validation set before the edit (:func:`~protgnn.training.scores.score`).
-        after: The scores after it.
-        numbers: The new number of each old prototype; ``None`` if it is gone.
-        notes: Remarks for the user.
-    """
-
-    done: tuple[str, ...]
-    before: dict[str, Any]
-    after: dict[str, Any]
-    numbers: tuple[int | None, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def gain(self) -> float:
-        """The gain in validation accuracy."""
-        return float(self.after["accuracy"] - self.before["accuracy"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "done": list(self.done),
-            "before": self.before,
-            "after": self.after,
-            "numbers": list(self.numbers),
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        """Two lines: the changes, and the validation accuracy before and after."""
-        accuracy = f"validation accuracy {self.before['accuracy']:.1%} → {self.after['accuracy']:.1%}"
-        return f"{'; '.join(self.done)}\n{accuracy} of {self.after['n']}"
 
 
 class PrototypeEditor:
@@ -154,6 +114,11 @@ class PrototypeEditor:
         """All edits so far, oldest first."""
         return list(self.edits.history)
 
+    @property
+    def temperature(self) -> float:
+        """The temperature by which all logits are divided; 1 without calibration."""
+        return float(self.run.scores.get("temperature") or 1.0)
+
     def find(self, part: PartText, label: int | None = None) -> FoundPart:
         """Find the part of a training graph that a text names; see :mod:`~protgnn.editing.named_parts`."""
         return find_part(self.model, self.train.graphs, part, label)
@@ -211,7 +176,7 @@ class PrototypeEditor:
         before, now, old = self.run.scores["valid"], self.sources(), step.snapshot
         if now != old.sources:
             model = copy.deepcopy(self.model)
-            restore(model, self.train.graphs, old, float(self.run.scores.get("temperature") or 1.0))
+            restore(model, self.train.graphs, old, self.temperature)
             self._accept(model, old.sources, old.temperature)
         self._set_edits(Edits(required=old.required, forbidden=old.forbidden), history[:-1])
         numbers = tuple(old.sources.index(source) if source in old.sources else None for source in now)
@@ -233,7 +198,7 @@ class PrototypeEditor:
         if epochs is not None:
             recipe = make_recipe(**{**recipe.model_dump(), "anchored_epochs": epochs})
         model, now, before = copy.deepcopy(self.model), self.sources(), self.run.scores["valid"]
-        model.divide_logits(1 / float(self.run.scores.get("temperature") or 1.0))
+        model.divide_logits(1 / self.temperature)
         looks = set(forbidden_looks(train, self.edits.forbidden))
         found = retrain(model, train, self.valid.graphs, recipe, now, self.edits.required, looks, on_epoch)
         self.train.forget()
@@ -291,7 +256,7 @@ class PrototypeEditor:
     def _carried_out(self, plan: EditPlan) -> tuple[ProtGNN, list[StoredSource], float | None]:
         """Apply a plan to a copy of the model: the copy with a refitted last layer, its sources and its temperature."""
         model, recipe, sources = copy.deepcopy(self.model), self.run.recipe, list(plan.sources)
-        model.divide_logits(1 / float(self.run.scores.get("temperature") or 1.0))
+        model.divide_logits(1 / self.temperature)
         mined, before = isinstance(model, ProtGNNMined), model.head.classes.tolist()
         weight = model.head.last.weight.detach()
         weight = first_weights(weight, before, [source.label for source in sources], plan.came_from, mined)

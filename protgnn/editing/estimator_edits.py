@@ -8,7 +8,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from protgnn.data.network.instances import Instances
-from protgnn.editing.editor import EditResult, PrototypeEditor
+from protgnn.editing.edit_plan import EditResult
+from protgnn.editing.editor import PrototypeEditor
 from protgnn.editing.named_parts import PartText
 from protgnn.errors import ProtGNNError
 from protgnn.explain.run_data import run_data, run_part

@@ -8,7 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from protgnn.editing.editor import EditResult, PrototypeEditor
+from protgnn.editing.edit_plan import EditResult
+from protgnn.editing.editor import PrototypeEditor
 from protgnn.errors import ProtGNNError
 from protgnn.web.answer import clean
 from protgnn.web.requests import Edit
