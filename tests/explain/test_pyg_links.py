@@ -105,7 +105,7 @@ def test_masks_can_be_learned_where_an_edge_can_be_there_in_part(fitted, data):
     assert bool(found.edge_mask.isfinite().all()) and float(found.edge_mask.max()) > 0
 
 
-def test_what_is_missing_or_impossible_is_said(fitted, data):
+def test_missing_or_impossible_arguments_are_refused(fitted, data):
     network, pairs = some_pairs(data)
     module = PyGModule(fitted.model_, network.schema)
     with pytest.raises(DataError, match="wants `edge_label_index`, the pairs to classify"):

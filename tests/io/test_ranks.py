@@ -38,7 +38,7 @@ def test_a_batch_smaller_than_the_ranks_is_refused():
         Ranks(0, 4).share(torch.arange(12), 3)
 
 
-def test_alone_nothing_changes():
+def test_with_a_single_process_every_operation_is_the_identity():
     order = torch.randperm(10)
     share = ALONE.share(order, 4)
     assert share.order is order and share.size == 4 and share.weight == [1.0, 1.0, 1.0]

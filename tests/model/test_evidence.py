@@ -45,7 +45,7 @@ def model_of(name: str) -> ProtGNNPlus:
 @pytest.mark.parametrize("name", ["gcn", "gin", "gat", "sage"])
 def test_evidence_cut_out_and_encoded_alone_has_the_distance_that_was_used(graphs, name):
     model = model_of(name)
-    with model.parts.in_use():  # another world than that of whole graphs
+    with model.parts.in_use():  # other statistics than those of whole graphs
         model.train().encoder(graphs.batch())
     model.eval()
     batch = graphs.batch()

@@ -104,7 +104,7 @@ def figures(said: list[int], y: list[int]) -> dict:
     return score(torch.eye(2)[said], torch.tensor(y), ("no", "yes"))
 
 
-def test_what_misleads_is_said():
+def test_misleading_scores_come_with_a_warning():
     always = figures([0] * 20, [0] * 19 + [1])
     never, baseline = score_warnings(always)
     assert "class yes is never predicted on this data, which has 1 of it" in never and "class_weight" in never
