@@ -55,7 +55,7 @@ def evaluate(
     scores = score_on(model, graphs, made.schema, made.prototypes)
     if made.prototypes is not None:
         from protgnn.explain.explanation import RunContext
-        from protgnn.explain.metrics.figures import explanation_figures
+        from protgnn.explain.metrics.summary import explanation_figures
         from protgnn.model.classifier import ProtGNN
 
         assert isinstance(model, ProtGNN)

@@ -74,8 +74,8 @@ def compared_embeddings(model: ProtGNN, batch: Batch) -> Tensor:
         return model.embed_all(mined.parts.graphs)[torch.from_numpy(mined.parts.distinct)[nearest]]
     if isinstance(model, ProtGNNPlus):
         sampled = model.evidence(batch)
-        nearest = sampled.part.gather(1, sampled.distance.argmin(1, keepdim=True)).squeeze(1)
-        return model.embed_parts(sampled.parts.batch)[nearest]
+        nearest = sampled.row.gather(1, sampled.distance.argmin(1, keepdim=True)).squeeze(1)
+        return model.embed_parts(sampled.candidates.batch)[nearest]
     return model.embed(batch)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protgnn.data.looks import mixed
+from protgnn.data.wl_hashes import mixed
 from protgnn.featurizers.atom_columns import AtomColumns, BondColumns
 
 if TYPE_CHECKING:

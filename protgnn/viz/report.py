@@ -64,7 +64,7 @@ def report_page(
         graphs: Graphs that the model was not trained on, best with labels; without them the report has prototypes and
             scores, and no reasonings.
         of_what: Which graphs these are, in a word.
-        train: The training part, with which prototypes are drawn within the graphs that they come from.
+        train: The training set, with which prototypes are drawn within the graphs that they come from.
 
     Returns:
         The page, which fetches nothing.
@@ -277,7 +277,7 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
 
 
 def _median_similarity(run: Run) -> float | None:
-    """Whether similarities are alive, on the test part or, without one, on the validation part."""
+    """Whether similarities are alive, on the test set or, without one, on the validation set."""
     for part in ("test", "valid"):
         if part in run.scores:
             found: float | None = run.scores[part].get("median_similarity")

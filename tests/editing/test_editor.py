@@ -18,7 +18,7 @@ def logits_on_validation(editor):
     return predict_logits(editor.model, editor.valid.graphs)
 
 
-def test_what_is_asked_for_is_what_the_model_has_then(editor, shown):
+def test_an_edit_makes_exactly_the_requested_changes(editor, shown):
     before = shown(editor)
     result = editor.edit(remove=[1], replace={2: "CCC"}, add=["high: CCO"], require=[0])
     after = shown(editor)
@@ -30,7 +30,7 @@ def test_what_is_asked_for_is_what_the_model_has_then(editor, shown):
     assert result.after["accuracy"] == editor.run.scores["valid"]["accuracy"]
 
 
-def test_every_promise_holds_for_the_edited_model_stored_and_opened(editor, tmp_path):
+def test_an_edited_model_is_faithful_after_it_is_saved_and_opened(editor, tmp_path):
     editor.edit(remove=[1], replace={2: "CCC"}, add=["high: CCO"])
     editor.save(tmp_path / "edited")
     model, run = load_model(tmp_path / "edited")

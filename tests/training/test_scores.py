@@ -120,7 +120,7 @@ def test_a_draw_of_one_class_does_not_count_as_no_correlation():
     assert found["mcc"] > 0.8 and found["intervals"]["mcc"][0] > 0.3, "four draws in a hundred hold only class a"
 
 
-def test_what_misleads_is_said():
+def test_misleading_scores_come_with_a_warning():
     always = figures([0] * 20, [0] * 19 + [1])
     never, baseline = score_warnings(always)
     assert "class yes is never predicted on this data, which has 1 of it" in never and "class_weight" in never
