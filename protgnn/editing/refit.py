@@ -18,8 +18,8 @@ from protgnn.training.mined_algorithm import FIRST_WEIGHT, HEAD_STEPS, place_pro
 from protgnn.training.prototype_subgraphs import cut_subgraphs
 from protgnn.training.selection import Criterion, roc_auc_of
 
-BLENDED = 0.9
-"""Mined weights of less than this share of what they are alone were averaged with a composition."""
+BESIDE_COMPOSITION = 0.9
+"""Mined weights of less than this share of what they are alone were reduced when a composition was added."""
 
 
 class KeptSimilarities:
@@ -76,8 +76,8 @@ class KeptSimilarities:
     def share_of_parts(self, model: ProtGNN, criterion: Criterion) -> float:
         """What share of the weights that mined prototypes would have alone a model gives them; 1 if all of them.
 
-        Where the logits were averaged with those of a composition (``training/add_composition.py``), weights are
-        smaller. Refitted beside the composition they would grow back, and the edit would undo the averaging.
+        Where a composition was added (``training/add_composition.py``), weights were reduced first. Refitted beside the
+        composition they would grow back, and the edit would undo that.
         """
         head, y = model.head, self.graphs.y
         if not isinstance(model, ProtGNNMined) or model.composition is None or not len(head.classes):
@@ -87,7 +87,7 @@ class KeptSimilarities:
         base = model.head.base.detach()
         alone, _ = fit_weights(values, y, head.classes, own, base, HEAD_STEPS, criterion.class_weight)
         share = float(own @ alone / (alone @ alone).clamp(min=1e-12))
-        return share if 0 < share < BLENDED else 1.0
+        return share if 0 < share < BESIDE_COMPOSITION else 1.0
 
 
 @torch.no_grad()
@@ -160,24 +160,19 @@ def refit(
 ) -> None:
     """Refit the last layer in place, starting from its present weights.
 
-    <<<<<<< HEAD
-        A ProtGNN takes a few steps, of which the best on the validation graphs counts (docs/decisions/0006). Mined
-        prototypes get the weights of a logistic model, or where none is new keep theirs if these are better on the
-        validation graphs. Where they were averaged with a composition they are fitted alone, and have their share again.
-    =======
-        A ProtGNN takes a few gradient steps and keeps the weights of the best one on the validation graphs
-        (docs/decisions/0006). Mined prototypes get the weights of a logistic regression. If no prototype is new and the
-        present weights are better on the validation graphs, these stay.
-    >>>>>>> house
+    A ProtGNN takes a few gradient steps and keeps the weights of the best one on the validation graphs
+    (docs/decisions/0006). Mined prototypes get the weights of a logistic regression, and beside a composition the share
+    of them that they had before. If no prototype is new and the present weights are better on the validation graphs,
+    these stay.
 
-        Args:
-            model: The model with its new prototypes.
-            train: The training graphs.
-            valid: The validation graphs.
-            steps: Gradient steps for a ProtGNN.
-            criterion: The loss, and the quality to select by.
-            grew: Whether there are new prototypes.
-            share: The :meth:`KeptSimilarities.share_of_parts` of the model before the edit.
+    Args:
+        model: The model with its new prototypes.
+        train: The training graphs.
+        valid: The validation graphs.
+        steps: Gradient steps for a ProtGNN.
+        criterion: The loss, and the quality to select by.
+        grew: Whether there are new prototypes.
+        share: The :meth:`KeptSimilarities.share_of_parts` of the model before the edit.
     """
     y, valid_y, head = train.graphs.y, valid.graphs.y, model.head
     assert y is not None and valid_y is not None
