@@ -6,8 +6,8 @@ import torch
 from protgnn.data.subgraph import cut
 from protgnn.data.units import members
 from protgnn.explain.metrics.motif_auc import edges_of_parts, place_share
-from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.featurizers.graph_units import units_of
+from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.model.composition import Composition, Trees, amounts
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.build import build
