@@ -184,7 +184,7 @@ def _of_evidence(result: Any, graphs: GraphSet, test: GraphSet) -> Figures:
     from benchmarks.league.edge_removal import ASKED
     from benchmarks.league.ours import evidence_edges
     from protgnn.explain.explanation import RunContext, explain
-    from protgnn.explain.metrics.figures import explanation_figures
+    from protgnn.explain.metrics.summary import explanation_figures
 
     context, scores = RunContext(result.prototypes), result.scores["test"]
     asked = graphs[: min(len(graphs), ASKED)]

@@ -49,3 +49,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    """What completion offers in a shell or notebook: the public names, imported or not."""
+    return sorted({*globals(), *__all__})

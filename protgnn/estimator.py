@@ -111,7 +111,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         else:
             kept, held = labelled, self._validation(validation, labelled.schema)
         trained = self._train(self._remembered(SplitData(kept, held)), recipe, module)
-        _warn(trained.scores)
+        _warn(trained.scores, trained.recipe)
         self.model_, self.history_ = trained.model, trained.state.rows
         self.run_ = Run(
             trained.recipe,
@@ -234,7 +234,7 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         names, link = tuple(map(str, number)), 1 if packed.num_targets == 2 else None
         logits = torch.from_numpy(self.predict_logits(packed))
         found = score(logits, truth, names, link, with_intervals=True)
-        _warn(found)
+        _warn(found, self.run_.recipe)
         return found
 
     def _labels(self, packed: GivenGraphs, y: Any) -> np.ndarray:
@@ -286,8 +286,8 @@ class ProtGNNClassifier(EditablePrototypes, ClassifierMixin, BaseEstimator):  # 
         return loaded
 
 
-def _warn(scores: dict[str, Any]) -> None:
-    for text in score_warnings(scores):
+def _warn(scores: dict[str, Any], recipe: Recipe) -> None:
+    for text in score_warnings(scores, recipe.class_weight):
         warnings.warn(text, ScoreWarning, stacklevel=3)
 
 

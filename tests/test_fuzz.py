@@ -170,7 +170,7 @@ def test_random_damage_to_files(originals, run_folder, trial, tmp_path):
     trial.refuses(at_least=200)
 
 
-def test_broken_smiles(originals, run_folder, trial, tmp_path):
+def test_damaged_smiles_are_predicted_or_refused_but_never_crash(originals, run_folder, trial, tmp_path):
     rows = (originals / "mols.csv").read_text().splitlines()
     for number, smiles in enumerate(BAD_SMILES):
         path, out = tmp_path / "bad.csv", tmp_path / "out"

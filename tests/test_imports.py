@@ -62,6 +62,9 @@ def test_every_public_name_of_a_package_is_there(package):
 def test_every_public_name_is_there():
     for name in protgnn.__all__:
         assert getattr(protgnn, name) is not None
+    shown = "import protgnn; print(*dir(protgnn))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert set(protgnn.__all__) <= set(done.stdout.split()), "a shell completes names that are not yet imported"
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = protgnn.nonsense
 

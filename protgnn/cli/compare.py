@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from protgnn.cli.console import SCORES, cell, noun_of, print_json, print_line, print_table, say, table
+from protgnn.cli.console import SCORES, cell, noun_of, print_json, print_line, print_table, said_of_known, say, table
 from protgnn.cli.options import Json, Label, RunFolder, SkipBad, Smiles, TextColumn
 from protgnn.cli.preflight import check_data, check_run
 
@@ -35,7 +35,7 @@ def compare(
         check_data(data, smiles, text, label, to_learn=False)
     from protgnn.explain.compare_runs import compare_runs, held_out_in_both
     from protgnn.explain.describe import count
-    from protgnn.explain.resolve_input import is_run_data, resolve_input
+    from protgnn.explain.resolve_input import is_run_data, learned_from, resolve_input
     from protgnn.training.run import load_model
 
     one, two = load_model(run), load_model(second)
@@ -47,6 +47,8 @@ def compare(
         others, notes = resolve_input(two[1], data, **columns, labels="needed"), ()
         if is_run_data(one[1], graphs) or is_run_data(two[1], others):
             notes = ("a model was trained on part of this data: leave out DATA to compare on what was held out",)
+        elif known := max(learned_from(one[1], graphs), learned_from(two[1], others)):
+            notes = (said_of_known(known, count(len(graphs), noun_of(one[1]))),)
     found = compare_runs(one, two, graphs, others, notes)
     if as_json:
         return print_json({"first": str(run), "second": str(second), **found.to_json()})

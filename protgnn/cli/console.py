@@ -119,6 +119,14 @@ def print_table(shown: Table) -> None:
     out.print(shown)
 
 
+def said_of_known(known: int, of: str) -> str:
+    """What is to be said of scores on labelled data that a model has seen some of."""
+    verb = "was" if known == 1 else "were"
+    return (
+        f"{known} of {of} {verb} in the training or validation part, which makes scores look too good: leave them out"
+    )
+
+
 def noun_of(run: Run) -> str:
     """What a model classifies, in a word: a molecule, a node, a pair."""
     from protgnn.training.resolve import noun

@@ -32,8 +32,8 @@ def explore(
         raise ProtGNNError("The explorer needs Starlette and uvicorn: pip install 'protgnn[web]'") from None
     from protgnn.web.app import EDITOR
     from protgnn.web.explorer import Explorer
-    from protgnn.web.limits import limit_readers
     from protgnn.web.server import bind, serve
+    from protgnn.web.server_limits import limit_readers
 
     address = bind(host, port)
     explorer = Explorer.open(run, other)

@@ -24,7 +24,8 @@ from protgnn.cli.preflight import check_run
 from protgnn.errors import ProtGNNError
 
 if TYPE_CHECKING:
-    from protgnn.editing.editor import EditResult, PrototypeEditor
+    from protgnn.editing.edit_plan import EditResult
+    from protgnn.editing.editor import PrototypeEditor
     from protgnn.training.edits import EditStep
 
 SCORES = {

@@ -212,7 +212,7 @@ def _print(best: Best, study: Any, out: Path) -> None:
                            for key, value in one.params.items())  # fmt: skip
         shown.add_row(str(one.number), f"{one.value:.4f}", cell(changes or "the recipe as it is"))
     print_table(shown)
-    warn(score_warnings(best.run.scores))
+    warn(score_warnings(best.run.scores, best.run.recipe.class_weight))
     if len(best.looked) > 1:
         warn([f"the test part has been used for {len(best.looked)} trials, as others were best before"])
     print_scores(best.run.scores["test"], best.run)

@@ -100,7 +100,7 @@ def train(
         return
     done = train_run(data, options, made, out_folder, resume, overwrite)
     scores = done.scores
-    warn(warnings := score_warnings(scores))
+    warn(warnings := score_warnings(scores, done.recipe.class_weight))
     if as_json:
         print_json({**scores, "warnings": warnings})
         return
@@ -192,7 +192,8 @@ def train_folds_into(
 
         for run in train_folds(folder, made, show, resume, overwrite):
             done.append(run)
-            warn([f"fold {len(done)}: {text}" for text in score_warnings(run.scores)])
+            told = score_warnings(run.scores, run.recipe.class_weight)
+            warn([f"fold {len(done)}: {text}" for text in told])
     return write_summary(folder, done)
 
 

@@ -1,10 +1,9 @@
-"""Candidate subgraphs, grown from edge scores: K candidates of every graph, all of them in lockstep.
+"""Grow candidate subgraphs from edge scores: K candidates of every graph, all in lockstep.
 
-A candidate begins with the best edge of its graph (or with the graph's target nodes). In every step it takes in the
-node that is joined to it by the best edge, together with all edges between that node and the candidate, until no node
-fits into the ``budget`` of edges. A node that closes a ring scores one more for every further edge: half a ring is not
-a part that a chemist would name. Candidates are therefore induced subgraphs, connected, and of the same kind as the
-subgraphs that prototypes come from. Graphs with units grow by whole units: ``grow_units``.
+A candidate starts with the best edge of its graph, or with the target nodes. Each step adds the neighbour with the best
+edge to the candidate, together with all edges between the two, until no neighbour fits into the ``budget`` of edges. A
+node that closes a ring gets a bonus (``CLOSING``) for each further edge. Candidates are thus connected induced
+subgraphs, like those that prototypes come from. In graphs with units, candidates grow by whole units: ``grow_units``.
 """
 
 from __future__ import annotations
@@ -18,26 +17,25 @@ from torch import Tensor
 
 from protgnn.data.adjacency import CSRAdjacency
 from protgnn.data.batch import Batch
-from protgnn.data.grow_units import UnitGrowth
+from protgnn.data.grow_units import NEVER, UnitGrowth
 from protgnn.data.sorted_arrays import ragged_ranges
 from protgnn.data.subgraph import cut_batch
-from protgnn.data.units import Units
-
-NEVER = np.float32(-np.inf)
-CLOSING = np.float32(1.0)
+from protgnn.data.units import CLOSING, Units
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateSubgraphs:
     """K candidates of each of the B graphs of a batch; equal ones are stored once.
 
-    ``member [K, N]`` tells which nodes are in candidate k of their graph; ``batch`` are the P different candidates as
-    graphs of their own, and ``part [B, K]`` says which of them is candidate k of graph b.
+    Attributes:
+        member: Whether each node is in candidate k of its graph, bool ``[K, N]``.
+        batch: The P different candidates as graphs of their own.
+        row: Candidate k of graph b is graph ``row[b, k]`` of ``batch``, ``[B, K]``.
     """
 
     member: Tensor
     batch: Batch
-    part: Tensor
+    row: Tensor
 
 
 def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int, units: Sequence[Units] | None = None) -> Tensor:
@@ -46,12 +44,12 @@ def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int, units: Sequenc
     Args:
         batch: The graphs.
         score: Scores of edges ``[K, E]``, the same in both directions.
-        alone: Scores of nodes ``[K, N]``, which decide only in graphs without edges.
-        budget: The most edges a candidate may have, each undirected edge counted once.
-        units: What belongs together in each graph, where more than single nodes do; for graphs without targets.
+        alone: Scores of nodes ``[K, N]``, used only in graphs without edges.
+        budget: The most edges of a candidate, each undirected edge counted once.
+        units: The units of each graph, or ``None`` to grow by single nodes. Graphs with targets ignore them.
 
     Returns:
-        Which nodes are in candidate k of their graph, bool ``[K, N]``.
+        Whether each node is in candidate k of its graph, bool ``[K, N]``.
     """
     if units is not None and batch.targets is None:
         by_units = UnitGrowth(batch, units, _entries(batch.adjacency, score), budget)
@@ -66,14 +64,14 @@ def grow(batch: Batch, score: Tensor, alone: Tensor, budget: int, units: Sequenc
 
 
 def _entries(adjacency: CSRAdjacency, score: Tensor) -> np.ndarray:
-    """Scores of edges as scores of entries, ``[K, E] → [K, E + N]``; a node's own entry never wins."""
+    """Edge scores in the order of the adjacency, ``[K, E] → [K, E + N]``; self-loops get ``NEVER``."""
     entries = np.full((len(score), len(adjacency.col)), NEVER, dtype=np.float32)
     entries[:, adjacency.entry_of_edge.cpu().numpy()] = score.detach().cpu().numpy()
     return entries
 
 
 class _Growth:
-    """The candidates while they grow. Arrays are ``[K, N]`` by node, ``[K, B]`` by graph, ``[K, E + N]`` by entry."""
+    """The state of growing: arrays ``[K, N]`` per node, ``[K, B]`` per graph, ``[K, E + N]`` per adjacency entry."""
 
     def __init__(self, batch: Batch, score: np.ndarray, budget: int) -> None:
         adjacency = batch.adjacency
@@ -89,7 +87,7 @@ class _Growth:
         self.size = np.zeros((len(score), len(counts)), dtype=np.int32)  # edges in the candidate
 
     def begin_with_best_edge(self, alone: np.ndarray) -> None:
-        """Both ends of the best edge of each graph; of a graph without edges the best node."""
+        """Start with both ends of the best edge of each graph; in a graph without edges with the best node."""
         starts = self.ptr[self.first]
         best, entry = _highest(self.score, starts)
         candidate, graph = np.nonzero(best > NEVER)
@@ -103,7 +101,7 @@ class _Growth:
             self._take(candidate, node[candidate, graph])
 
     def begin_with(self, targets: np.ndarray) -> None:
-        """The target nodes ``[B, T]`` of each graph."""
+        """Start with the target nodes ``[B, T]`` of each graph."""
         candidates, (graphs, width) = len(self.score), targets.shape
         for place in range(width):
             candidate, node = np.repeat(np.arange(candidates), graphs), np.tile(targets[:, place], candidates)
@@ -111,7 +109,7 @@ class _Growth:
             self._take(candidate[new], node[new])
 
     def finish(self) -> None:
-        """Take nodes in until no candidate can grow."""
+        """Add nodes until no candidate can grow."""
         while True:
             fits = ~self.member & (self.links + self.size[:, self.graph] <= self.budget)
             worth = self.link + CLOSING * (self.links - 1).astype(np.float32)
@@ -122,7 +120,7 @@ class _Growth:
             self._take(candidate, node[candidate, graph])
 
     def _take(self, candidate: np.ndarray, node: np.ndarray) -> None:
-        """Take one node into each of some candidates, and note its edges at its neighbours."""
+        """Add ``node[i]`` to ``candidate[i]``, and update the links of its neighbours."""
         self.member[candidate, node] = True
         self.size[candidate, self.graph[node]] += self.links[candidate, node]
         counts = self.ptr[node + 1] - self.ptr[node]
@@ -133,7 +131,7 @@ class _Growth:
 
 
 def _highest(score: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The highest of each run of columns and the first column that has it: ``[K, M], [B] → [K, B], [K, B]``."""
+    """Maximum and first argmax of each run of columns that begins at ``starts``: ``[K, M], [B] → [K, B], [K, B]``."""
     bits = np.ascontiguousarray(score, dtype=np.float32).view(np.int32)
     ordered = (bits ^ ((bits >> 31) & 0x7FFFFFFF)).astype(np.int64)  # integers in the order of the floats
     column = np.arange(score.shape[1], dtype=np.int64)
@@ -143,7 +141,7 @@ def _highest(score: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def cut_parts(batch: Batch, member: Tensor) -> CandidateSubgraphs:
-    """Cut the candidates ``member [K, N]`` of a batch's graphs out, on the CPU; equal ones are stored once."""
+    """Cut out the candidates ``member [K, N]`` of the graphs of a batch, on the CPU; equal ones are stored once."""
     inside = member.numpy()
     counts = batch.node_counts.cpu().numpy()
     first = np.cumsum(counts) - counts
@@ -154,10 +152,10 @@ def cut_parts(batch: Batch, member: Tensor) -> CandidateSubgraphs:
     stored = np.sort(firsts)  # in the order of candidates and graphs
     number = np.full(sums.size, -1)
     number[stored] = np.arange(len(stored))
-    part = number[firsts][same.reshape(sums.shape)].T  # [B, K]
+    candidate_row = number[firsts][same.reshape(sums.shape)].T  # [B, K]
 
     kept = inside & (number.reshape(sums.shape) >= 0)[:, batch.batch.cpu().numpy()]
     sizes = np.add.reduceat(kept, first, axis=1, dtype=np.int64).reshape(-1)[stored]
     row, graph = np.unravel_index(stored, sums.shape)
     small = cut_batch(batch, kept, np.zeros(len(kept), dtype=np.int64), row, graph, sizes)
-    return CandidateSubgraphs(member, small, torch.from_numpy(np.ascontiguousarray(part)))
+    return CandidateSubgraphs(member, small, torch.from_numpy(np.ascontiguousarray(candidate_row)))

@@ -13,14 +13,13 @@ import numpy as np
 
 from protgnn.data.batch import Batch
 from protgnn.data.sorted_arrays import ragged_ranges
-from protgnn.data.units import Units, cuts_none, members
+from protgnn.data.units import CLOSING, Units, cuts_none, members
 
 NEVER = np.float32(-np.inf)
-LAST = np.float32(-1e30)
-"""The worth of a unit that no edge leads to, in a graph that has edges."""
+"""The score of what must not be chosen."""
 
-CLOSING = np.float32(1.0)
-"""What a node gains in growing for every further edge to the candidate."""
+LAST = np.float32(-1e30)
+"""The score of a unit without an edge, in a graph that has edges."""
 
 _TIE = 1e-4  # two units at one edge are told apart by their other edges, which count less than a step of rounding
 

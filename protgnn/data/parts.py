@@ -1,8 +1,8 @@
-"""Candidate parts: connected, whole, of every size up to a budget of edges; each different part is stored once.
+"""Candidate parts for mined prototypes: connected, whole subgraphs of every size up to a budget of edges.
 
-Graphs with units (molecules) have few whole parts, and all of them are candidates, the smallest first. Other graphs
-have too many; theirs are grown from every node in the order of a score. Around a target node every part holds the
-target.
+A graph with units (a molecule) has few whole parts, so all of them are candidates, smallest first. Other graphs have
+too many; their candidates are grown from every node in the order of a score. In a graph with a target node every
+candidate contains the target. Equal parts are stored once.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ import torch
 
 from protgnn.data.batch import Batch, offsets
 from protgnn.data.graph_set import GraphSet
-from protgnn.data.looks import Cut, EdgesBySource, LookCounts, mixed, part_keys, row_hashes, wl_labels
-from protgnn.data.units import Units, cuts_none, members
-
-CLOSING = 1.0
-"""What a node gains in growing for every further edge to the part: half a cycle is no part that anybody would name."""
+from protgnn.data.units import CLOSING, Units, cuts_none, members
+from protgnn.data.wl_hashes import CutParts, EdgesBySource, LabelCounts, mixed, part_keys, row_hashes, wl_labels
 
 
 @dataclass(frozen=True, eq=False)
 class NodeKinds:
-    """Hashes of what a person sees of each node and edge of a batch, ``[N]`` and ``[E]``."""
+    """Hashes of the visible features of the nodes ``[N]`` and edges ``[E]`` of a batch."""
 
     node: np.ndarray
     edge: np.ndarray
@@ -32,19 +29,19 @@ class NodeKinds:
 
 @dataclass(frozen=True, eq=False)
 class PartSet:
-    """The P candidate parts of B graphs, D of them different.
+    """The P candidate parts of B graphs. An encoder can distinguish D of them, the *distinct* parts.
 
     Attributes:
-        masks: The nodes of each part within its graph, as bit masks.
+        masks: The nodes of each part within its graph, as P bit masks.
         graph: The graph of each part, ``[P]``, ascending.
-        ptr: The parts ``ptr[b] : ptr[b + 1]`` are those of graph b, ``[B + 1]``.
-        nodes: How many nodes each part has, ``[P]``.
-        edges: How many edges each part has, ``[P]``.
-        distinct: Which of the different parts each is, ``[P]``.
-        first: A part for each different one, ``[D]``.
-        graphs: The different parts as graphs of their own.
-        looks: How they look.
-        look_key: A number for each look, ``[D]``.
+        ptr: Graph b has the parts ``ptr[b] : ptr[b + 1]``, ``[B + 1]``.
+        nodes: The number of nodes of each part, ``[P]``.
+        edges: The number of edges of each part, ``[P]``.
+        distinct: The distinct part that each part equals, ``[P]`` (the inverse of ``numpy.unique``).
+        first: The first part that equals each distinct part, ``[D]`` (the index of ``numpy.unique``).
+        graphs: The D distinct parts as graphs of their own.
+        looks: The counted labels of the distinct parts (:mod:`protgnn.data.resemblance`).
+        look_key: A hash of the look of each distinct part, ``[D]``.
     """
 
     masks: list[int]
@@ -55,7 +52,7 @@ class PartSet:
     distinct: np.ndarray
     first: np.ndarray
     graphs: GraphSet
-    looks: LookCounts
+    looks: LabelCounts
     look_key: np.ndarray
 
     def __len__(self) -> int:
@@ -63,15 +60,14 @@ class PartSet:
 
     @property
     def num_graphs(self) -> int:
-        """B."""
+        """The number of graphs, B."""
         return len(self.ptr) - 1
 
 
 def all_parts(units: Units, budget: int, most: int) -> list[int]:
-    """Connected whole unions of units of at most ``budget`` edges, fewest units first, at most ``most``.
+    """Up to ``most`` connected, whole unions of units with at most ``budget`` edges, fewest units first.
 
-    A single node that belongs to no group is no part, unless there is no other: of a carbon atom by itself there is
-    nothing to be said but how many there are.
+    A single node without a group is left out if there are other parts: a carbon atom alone explains nothing.
     """
     found, named = _unions(units, budget, most), 0
     for group in units.groups:
@@ -107,8 +103,11 @@ def _unions(units: Units, budget: int, most: int) -> list[int]:
 def grown_parts(
     units: Units, score: np.ndarray, budget: int, most: int, seeds: Sequence[int] | None = None
 ) -> list[int]:
-    """Nested parts of all sizes, grown by node scores ``[n]`` from the nodes ``seeds``, or from every node, the best
-    first, about ``most``."""
+    """About ``most`` parts, grown node by node from each of the ``seeds``, or from every node, best score first.
+
+    Growth adds the neighbour with the best score ``[n]`` while the part has at most ``budget`` edges; every
+    intermediate part is returned as well.
+    """
     standard = (score - score.mean()) / (score.std() + 1e-9)
     seen: dict[int, None] = {}
     for seed in np.argsort(-standard, kind="stable") if seeds is None else seeds:
@@ -126,14 +125,13 @@ def grown_parts(
 
 
 def part_set(batch: Batch, masks: list[list[int]], kinds: NodeKinds, rounds: int) -> PartSet:
-    """The parts of the graphs of a batch, numbered, and those that an encoder of so many layers cannot tell apart
-    stored once.
+    """Build the part set of a batch; parts that an encoder of ``rounds`` layers cannot distinguish are stored once.
 
     Args:
         batch: The graphs.
-        masks: The parts of each graph.
-        kinds: What a person sees of nodes and edges.
-        rounds: Labels of all features after so many rounds tell parts apart.
+        masks: The parts of each graph, as bit masks.
+        kinds: Hashes of the visible features of nodes and edges.
+        rounds: Rounds of Weisfeiler–Lehman refinement, one for each layer of the encoder.
     """
     counts = np.array([len(own) for own in masks])
     graph, flat = np.repeat(np.arange(len(masks)), counts), [mask for own in masks for mask in own]
@@ -158,12 +156,12 @@ def part_set(batch: Batch, masks: list[list[int]], kinds: NodeKinds, rounds: int
     labels = wl_labels(small, seen, kinds.edge)
     look_key = part_keys(small, wl_labels(small, seen, kinds.edge, rounds)[-1])
     ptr = np.concatenate([[0], np.cumsum(counts)])
-    looks = LookCounts.of(small, labels)
+    looks = LabelCounts.of(small, labels)
     return PartSet(flat, graph, ptr, nodes, edges, distinct, first, _as_graphs(batch, small), looks, look_key)
 
 
 def _marked(node: np.ndarray, batch: Batch) -> np.ndarray:
-    """Hashes of nodes ``[N]``, in which the target of a graph is a kind of its own."""
+    """Hashes of nodes ``[N]``, in which a target differs from every other node."""
     if batch.targets is None:
         return node
     found = node.copy()
@@ -172,23 +170,23 @@ def _marked(node: np.ndarray, batch: Batch) -> np.ndarray:
     return found
 
 
-def _as_graphs(batch: Batch, cut: Cut) -> GraphSet:
-    """Parts that were cut out as graphs of their own, edges sorted by (target, source)."""
-    sizes = np.bincount(cut.owner, minlength=cut.parts)
+def _as_graphs(batch: Batch, cut: CutParts) -> GraphSet:
+    """The parts as graphs of their own, with edges sorted by (target, source)."""
+    sizes = np.bincount(cut.owner, minlength=cut.num_parts)
     start = np.cumsum(sizes) - sizes
     order = np.lexsort((cut.source, cut.target))
     owner = cut.owner[cut.target[order]]
     ends = np.stack([cut.source[order], cut.target[order]]) - start[owner]
     edge = torch.from_numpy(cut.edge[order])
     targets = None
-    if batch.targets is not None:  # every part holds the target of its graph
+    if batch.targets is not None:  # every part contains the target of its graph
         place = np.flatnonzero(np.isin(cut.node, batch.targets.reshape(-1).numpy()))
         targets = torch.from_numpy(place - start[cut.owner[place]])[:, None]
     return GraphSet(
         x=batch.x[torch.from_numpy(cut.node)],
         edge_index=torch.from_numpy(ends),
         node_ptr=offsets(torch.from_numpy(sizes)),
-        edge_ptr=offsets(torch.from_numpy(np.bincount(owner, minlength=cut.parts))),
+        edge_ptr=offsets(torch.from_numpy(np.bincount(owner, minlength=cut.num_parts))),
         edge_attr=None if batch.edge_attr is None else batch.edge_attr[edge],
         targets=targets,
     )

@@ -1,8 +1,9 @@
-"""How alike two parts of graphs look, independent of any model.
+"""The resemblance of two parts of graphs: how similar their pictures are, independent of any model.
 
-Nodes are labelled by what they are, labels are refined twice with those of the neighbours and the edges to them
-*inside the part* (Weisfeiler–Lehman), and the counts of all labels of the three rounds are compared:
-``Σ min / Σ max``, the count-Tanimoto. Two parts that are drawn alike have 1, two that share no atom 0.
+Each node starts with a label for its visible features. Two rounds of Weisfeiler–Lehman refinement add the labels of the
+neighbours *inside the part* and of the edges to them. The *look* of a part is the multiset of the labels of all three
+rounds; the resemblance of two looks is their count-Tanimoto similarity, ``Σ min / Σ max``. It is 1 for two parts with
+the same picture and 0 for two without a common node label.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from dataclasses import dataclass
 ROUNDS = 2
 
 Look = Counter[Hashable]
-"""How often each label occurs in a part."""
+"""How often each Weisfeiler–Lehman label occurs in a part."""
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """What a person sees of one graph: a label per node, and the labelled edges of every node.
+    """The visible labels of one graph.
 
     Attributes:
-        nodes: One label per node.
-        edges: For every node its neighbours, each with the label of the edge to it.
+        nodes: A label for each node.
+        edges: For each node its neighbours, each with the label of the edge to it.
     """
 
     nodes: Sequence[Hashable]
@@ -31,10 +32,10 @@ class Kinds:
 
 
 def look_of(kinds: Kinds, part: Sequence[int]) -> Look:
-    """The labels of a part, counted over all rounds.
+    """Count the labels of a part over all rounds.
 
     Args:
-        kinds: The graph.
+        kinds: The labels of the graph.
         part: The nodes of the part.
     """
     inside = set(part)
@@ -48,6 +49,6 @@ def look_of(kinds: Kinds, part: Sequence[int]) -> Look:
 
 
 def resemblance(one: Look, other: Look) -> float:
-    """The count-Tanimoto of two looks, from 0 to 1."""
+    """The count-Tanimoto similarity ``Σ min / Σ max`` of two looks, from 0 to 1."""
     shared = sum(min(count, other[label]) for label, count in one.items())
     return shared / (one.total() + other.total() - shared)

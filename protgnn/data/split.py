@@ -32,7 +32,7 @@ def random_split(
     stratified: bool = False,
     groups: np.ndarray | None = None,
 ) -> Split:
-    """Draw train, valid and test parts at random; ``stratified`` keeps the class proportions.
+    """Draw train, valid and test sets at random; ``stratified`` keeps the class proportions.
 
     Graphs of one number in ``groups [G]`` end up in one part, see :func:`keep_together`.
     """
@@ -88,7 +88,7 @@ def check_fractions(graphs: GraphSet, fractions: Fractions) -> None:
 def k_fold(
     graphs: GraphSet, k: int, seed: int = 0, stratified: bool = True, groups: np.ndarray | None = None
 ) -> list[Split]:
-    """``k`` splits whose test parts together are the whole; each validates on the fold after its test fold.
+    """``k`` splits whose test sets together are the whole; each validates on the fold after its test fold.
 
     Graphs of one number in ``groups [G]`` end up in one fold, see :func:`keep_together`.
     """
@@ -185,7 +185,7 @@ def _labels(graphs: GraphSet) -> np.ndarray:
 
 
 def checked_split(graphs: GraphSet, train: np.ndarray, valid: np.ndarray, test: np.ndarray) -> Split:
-    """The split of these numbers; refused where a part is empty or a class is missing from the training part."""
+    """The split of these numbers; refused where a part is empty or a class is missing from the training set."""
     parts = Split(*(torch.from_numpy(np.sort(part).astype(np.int64)) for part in (train, valid, test)))
     _check(graphs, parts)
     return parts

@@ -1,14 +1,20 @@
-"""Units: groups of nodes that are shown whole or not at all.
+"""Units: groups of nodes that a subgraph contains completely or not at all.
 
-A ring with one bond missing, or half a nitro group, is nothing that a chemist would name. Featurizers say what belongs
-together (``featurizers/units.py``); this module only keeps it whole. A set of nodes is a bit mask, a Python integer
-whose bit ``i`` stands for node ``i``.
+A chemist has no name for a ring with one bond missing, or for half a nitro group. ``featurizers/graph_units.py`` finds
+the units of a graph; this module completes node sets to whole units. A node set is a bit mask: a Python integer whose
+bit ``i`` stands for node ``i``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+
+CLOSING = 1.0
+"""The bonus, in growing a subgraph by scores, of each further edge between a new node and the subgraph.
+
+It closes rings: half a ring is not a part that a chemist would name.
+"""
 
 Edge = tuple[int, int]
 """Two nodes, the smaller number first."""
@@ -16,13 +22,14 @@ Edge = tuple[int, int]
 
 @dataclass(frozen=True)
 class Units:
-    """What belongs together in one graph.
+    """The units of one graph: node groups and cycles. A node set is *whole* if it cuts none of them.
 
     Attributes:
         neighbours: The neighbours of every node, one mask per node.
-        groups: Masks of nodes that come together, the smallest first: a node that is in groups comes with a whole one.
-        cycles: Masks of the cycles that an edge lies on, by edge: two nodes joined by such an edge bring a whole cycle
-            of it, the smallest first.
+        groups: Masks of node groups, smallest first. A whole set that has a node of some groups has at least one of
+            these groups completely.
+        cycles: For each edge, the masks of the cycles that it lies on, smallest first. A whole set that has both ends
+            of the edge has at least one of these cycles completely.
     """
 
     neighbours: tuple[int, ...]
@@ -35,8 +42,7 @@ class Units:
         return len(self.neighbours)
 
     def closure(self, nodes: int) -> int:
-        """A whole set of nodes around these: where a node has no whole group its smallest is completed, and cut cycles
-        are closed by their smallest cycle."""
+        """The nodes completed to a whole set: cut groups and cycles are filled up with the smallest that has them."""
         while True:
             before = nodes
             held = self._held(nodes)
@@ -51,7 +57,7 @@ class Units:
                 return nodes
 
     def _held(self, nodes: int) -> int:
-        """The nodes of groups that are whole among these, and all that are in no group."""
+        """The nodes that need no completion: those in no group, and those in a group that ``nodes`` contains."""
         held, grouped = 0, 0
         for group in self.groups:
             grouped |= group
@@ -60,11 +66,14 @@ class Units:
         return held | ~grouped
 
     def is_whole(self, nodes: int) -> bool:
-        """Whether no group and no cycle is cut."""
+        """Whether the set cuts no group and no cycle."""
         return self.closure(nodes) == nodes
 
     def fragile(self, pieces: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-        """The ends of edges, and the cycles they lie on, that a union of such whole pieces may hold without a cycle."""
+        """Edges that a union of these whole pieces may contain without a cycle of them: their ends, and their cycles.
+
+        Only these must be checked when pieces are united (:func:`cuts_none`); every other union is whole.
+        """
         found = []
         for (start, end), cycles in self.cycles.items():
             without = 0
@@ -76,11 +85,11 @@ class Units:
         return found
 
     def edge_count(self, nodes: int) -> int:
-        """Edges between the nodes of a set."""
+        """The number of edges between the nodes of a set."""
         return sum((self.neighbours[node] & nodes).bit_count() for node in members(nodes)) // 2
 
     def edges_between(self, nodes: int, others: int) -> int:
-        """Edges that a set brings to ``others``, which it has no node of: among its nodes, and between the two."""
+        """The number of edges that ``nodes`` adds to the disjoint set ``others``: within it, and between the two."""
         inside = joined = 0
         for node in members(nodes):
             inside += (self.neighbours[node] & nodes).bit_count()
@@ -88,14 +97,14 @@ class Units:
         return inside // 2 + joined
 
     def around(self, nodes: int) -> int:
-        """The neighbours of a set outside of it."""
+        """The neighbours of a set that are not in it."""
         found = 0
         for node in members(nodes):
             found |= self.neighbours[node]
         return found & ~nodes
 
     def all_units(self) -> list[int]:
-        """The units: closed groups and cycles, and the nodes that are in none, each once."""
+        """All units without duplicates: closed groups and cycles, and every node that is in none of them."""
         covered = 0
         found: dict[int, None] = {}
         cycles = {cycle for several in self.cycles.values() for cycle in several}
@@ -109,12 +118,12 @@ class Units:
 
 
 def cuts_none(nodes: int, fragile: Iterable[tuple[int, tuple[int, ...]]]) -> bool:
-    """Whether a union of whole pieces cuts none of its fragile cycles."""
+    """Whether a union of whole pieces cuts none of its :meth:`~Units.fragile` cycles."""
     return not any(not ends & ~nodes and all(cycle & ~nodes for cycle in cycles) for ends, cycles in fragile)
 
 
 def ring_edges(rings: Iterable[Sequence[int]]) -> dict[Edge, tuple[int, ...]]:
-    """The rings, given as nodes in their order, that each edge lies on: masks, the smallest ring first."""
+    """For each edge the masks of the rings that it lies on, smallest first; a ring is a sequence of nodes."""
     found: dict[Edge, list[int]] = {}
     for ring in sorted((tuple(ring) for ring in rings), key=lambda ring: (len(ring), ring)):
         mask = mask_of(ring)
@@ -123,16 +132,18 @@ def ring_edges(rings: Iterable[Sequence[int]]) -> dict[Edge, tuple[int, ...]]:
     return {edge: tuple(masks) for edge, masks in found.items()}
 
 
-def members(nodes: int) -> Iterator[int]:
-    """The nodes of a mask, ascending."""
+def members(nodes: int) -> list[int]:
+    """The nodes of a mask, ascending: ``0b101 → [0, 2]``."""
+    found = []
     while nodes:
         lowest = nodes & -nodes
-        yield lowest.bit_length() - 1
+        found.append(lowest.bit_length() - 1)
         nodes ^= lowest
+    return found
 
 
 def mask_of(nodes: Iterable[int]) -> int:
-    """The mask of some nodes."""
+    """The mask of some nodes: ``{0, 2} → 0b101``."""
     mask = 0
     for node in nodes:
         mask |= 1 << node

@@ -55,7 +55,7 @@ def split(
 
 
 def folds(graphs: GraphSet, k: int, kind: str = "stratified", seed: int = 0) -> list[Split]:
-    """``k`` splits whose test parts together are the whole; copies of a molecule, and in ``scaffold`` folds molecules
+    """``k`` splits whose test sets together are the whole; copies of a molecule, and in ``scaffold`` folds molecules
     of one scaffold, stay together."""
     if kind == "scaffold":
         return scaffold_folds(graphs, k, seed)
@@ -100,7 +100,7 @@ def scaffold(smiles: str) -> str:
 def scaffold_split(graphs: GraphSet, seed: int = 0, fractions: Fractions = (0.8, 0.1, 0.1)) -> Split:
     """Keep molecules of one Murcko scaffold together, balanced.
 
-    Groups larger than half a held-out part go first, largest in front, and so into training; the others follow in an
+    Groups larger than half a held-out set go first, largest in front, and so into training; the others follow in an
     order drawn by the seed, which breaks ties too. Each goes to the first part that it fits in, or else to the one with
     most room. Orders are drawn until every part has every class, at most 20 times.
     """

@@ -1,10 +1,11 @@
-"""Which prototypes a model has after an edit: everything is checked here, before anything changes."""
+"""Plan an edit: validate the whole request before anything changes, and list the prototypes after it."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from protgnn.data.network.instances import Instances
 from protgnn.editing.named_parts import FoundPart, PartText, describe_training_part, find_looks, find_part
@@ -15,18 +16,18 @@ from protgnn.model.mined import ProtGNNMined
 from protgnn.training.edits import Edits, ForbiddenPart, StoredSource, TrainingPart
 
 MOST_FORBIDDEN = 100
-"""Looks of one forbidden text at most."""
+"""The most looks that one forbidden text may have."""
 
 
 @dataclass(frozen=True)
 class EditRequest:
-    """What a user asks for; numbers are those of the prototypes before the edit.
+    """The changes that a user requests; prototype numbers are those before the edit.
 
     Attributes:
-        remove: Prototypes to remove; a later training may choose them again.
-        require: Prototypes that later steps must keep.
-        forbid: Parts that shall never be prototypes, each a text or the number of a prototype.
-        replace: For prototypes the part to put in their place.
+        remove: Prototypes to remove; retraining may choose them again.
+        require: Prototypes that later edits and retraining must keep.
+        forbid: Parts that may never be prototypes, each a text or the number of a prototype.
+        replace: The part that replaces each of these prototypes.
         add: Parts to add as prototypes.
     """
 
@@ -38,16 +39,23 @@ class EditRequest:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is asked for."""
+        """Whether no change is requested."""
         return not (self.remove or self.require or self.forbid or self.replace or self.add)
 
 
 @dataclass(frozen=True)
 class EditPlan:
-    """The prototypes after an edit of so many ``before``.
+    """The prototypes after an edit.
 
-    ``came_from`` gives for each the number of the prototype before whose weights it takes over (the one that it
-    replaces, too), none for those that were added; ``is_new`` says which were not there before.
+    Attributes:
+        before: The number of prototypes before the edit.
+        sources: Where each prototype after the edit comes from.
+        came_from: For each of them the old prototype whose weights it inherits: itself, or the one that it replaces;
+            ``None`` for an added one.
+        is_new: Whether each of them is new: replaced or added.
+        edits: Required prototypes and forbidden parts after the edit.
+        done: A phrase on each change.
+        notes: Remarks for the user.
     """
 
     before: int
@@ -65,25 +73,64 @@ class EditPlan:
 
     @property
     def numbers(self) -> list[int | None]:
-        """For each prototype before its number after the edit; none for those that are gone."""
+        """The new number of each old prototype; ``None`` if it was removed or replaced."""
         kept = {old: new for new, old in enumerate(self.came_from) if not self.is_new[new]}
         return [kept.get(number) for number in range(self.before)]
+
+
+@dataclass(frozen=True)
+class EditResult:
+    """What an edit did.
+
+    Attributes:
+        done: A phrase on each change: ``"removed 3 (CCO)"``.
+        before: The scores on the validation set before the edit (:func:`~protgnn.training.scores.score`).
+        after: The scores after it.
+        numbers: The new number of each old prototype; ``None`` if it is gone.
+        notes: Remarks for the user.
+    """
+
+    done: tuple[str, ...]
+    before: dict[str, Any]
+    after: dict[str, Any]
+    numbers: tuple[int | None, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gain(self) -> float:
+        """The gain in validation accuracy."""
+        return float(self.after["accuracy"] - self.before["accuracy"])
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "done": list(self.done),
+            "before": self.before,
+            "after": self.after,
+            "numbers": list(self.numbers),
+            "notes": list(self.notes),
+        }
+
+    def __str__(self) -> str:
+        """Two lines: the changes, and the validation accuracy before and after."""
+        accuracy = f"validation accuracy {self.before['accuracy']:.1%} → {self.after['accuracy']:.1%}"
+        return f"{'; '.join(self.done)}\n{accuracy} of {self.after['n']}"
 
 
 def plan_edit(
     model: ProtGNN, train: Instances, sources: list[StoredSource], edits: Edits, request: EditRequest
 ) -> EditPlan:
-    """Check a request and say what it comes to.
+    """Validate a request and list the prototypes after it.
 
     Args:
         model: The model before the edit.
-        train: Its training part, as it takes it.
+        train: Its training set, as model input.
         sources: Where its prototypes come from.
-        edits: What was required and forbidden so far.
-        request: What the user asks for.
+        edits: The required prototypes and forbidden parts so far.
+        request: The changes.
 
     Raises:
-        ProtGNNError: It cannot be done; the message says why.
+        ProtGNNError: The edit is impossible; the message says why.
     """
     plan = _Planner(model, train, sources, edits)
     plan.forbid(request.forbid)
@@ -95,7 +142,7 @@ def plan_edit(
 
 
 class _Planner:
-    """An edit as it is put together, one kind of request after the other."""
+    """Builds a plan: one method for each kind of change, called in a fixed order."""
 
     def __init__(self, model: ProtGNN, train: Instances, sources: list[StoredSource], edits: Edits) -> None:
         self.model, self.train, self.before, self.edits = model, train, sources, edits
@@ -156,7 +203,7 @@ class _Planner:
             self.done.append(f"added {found.description} to class {self.train.schema.class_names[found.label]}")
 
     def require(self, wanted: Sequence[int]) -> None:
-        """Mark prototypes that later steps must keep."""
+        """Mark prototypes that later edits and retraining must keep."""
         for number in wanted:
             source = self._source(number)
             if number not in self.kept or number in self.replaced:
@@ -165,11 +212,11 @@ class _Planner:
             self.done.append(f"required {number} ({self._describe(source)})")
 
     def finished(self) -> EditPlan:
-        """The plan, if what is left can classify."""
+        """The plan, if the remaining prototypes can classify."""
         sources = [*self.kept.values(), *self.added]
         if not sources:
             raise ProtGNNError("No prototype would be left: keep one, or add one in the same edit")
-        if not isinstance(self.model, ProtGNNMined):  # which has a base for a class without prototypes
+        if not isinstance(self.model, ProtGNNMined):  # there, a class without prototypes still has a base
             had, has = (Counter(source.label for source in some) for some in (self.before, sources))
             for label in had:
                 if not has[label]:
@@ -199,7 +246,7 @@ class _Planner:
             raise ProtGNNError(f"Prototype {number} is required and cannot be {what}: undo that first")
 
     def _refuse_taken(self, found: FoundPart) -> None:
-        """Refuse a part that is forbidden, or a prototype of the class already."""
+        """Refuse a part that is forbidden or is already a prototype of the class."""
         look = training_look(self.train, found.graph, found.nodes)
         if look in self.looks:
             raise ProtGNNError(f"{found.description} is forbidden ({self.looks[look]}): undo that first")

@@ -1,8 +1,8 @@
-"""``PrototypeEditor``: a trained model, its run, and what is done to its prototypes by hand.
+"""``PrototypeEditor``: edit the prototypes of a trained model by hand.
 
 >>> editor = PrototypeEditor.of_run("runs/bbbp")
 >>> result = editor.edit(remove=[3], forbid=["CCCC"], add=["1: c1ccncc1"])
->>> result.before["accuracy"], result.after["accuracy"]  # on the validation part
+>>> result.before["accuracy"], result.after["accuracy"]  # on the validation set
 >>> editor.undo()
 >>> editor.save("runs/bbbp-edited")
 """
@@ -12,17 +12,24 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
 from protgnn.data.network.instances import Instances
-from protgnn.editing.edit_plan import EditPlan, EditRequest, plan_edit
+from protgnn.editing.edit_plan import EditPlan, EditRequest, EditResult, plan_edit
 from protgnn.editing.named_parts import FoundPart, PartText, find_part
 from protgnn.editing.part_looks import forbidden_looks
-from protgnn.editing.refit import KeptSimilarities, choose_counting, first_weights, place, recalibrate, refit, restore
+from protgnn.editing.refit import (
+    KeptSimilarities,
+    choose_counting,
+    first_weights,
+    recalibrate,
+    refit,
+    replace_prototypes,
+    restore,
+)
 from protgnn.editing.retrain import retrain
 from protgnn.errors import ProtGNNError, RunError
 from protgnn.explain.explanation import PLAIN
@@ -41,59 +48,21 @@ from protgnn.training.run_folder import save_run
 from protgnn.training.scores import score
 
 IDLE_WEIGHT = 0.01
-"""A prototype with less weight than that does nothing."""
-
-
-@dataclass(frozen=True)
-class EditResult:
-    """What an edit did.
-
-    Attributes:
-        done: What was done, a phrase each: ``"removed 3 (CCO)"``.
-        before: Scores on the validation part before, as :func:`~protgnn.training.scores.score` gives them.
-        after: The same after.
-        numbers: For each prototype before its number now; none for those that are gone.
-        notes: What is to be said of it.
-    """
-
-    done: tuple[str, ...]
-    before: dict[str, Any]
-    after: dict[str, Any]
-    numbers: tuple[int | None, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def gain(self) -> float:
-        """By how much validation accuracy rose."""
-        return float(self.after["accuracy"] - self.before["accuracy"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        return {
-            "done": list(self.done),
-            "before": self.before,
-            "after": self.after,
-            "numbers": list(self.numbers),
-            "notes": list(self.notes),
-        }
-
-    def __str__(self) -> str:
-        """In two lines."""
-        accuracy = f"validation accuracy {self.before['accuracy']:.1%} → {self.after['accuracy']:.1%}"
-        return f"{'; '.join(self.done)}\n{accuracy} of {self.after['n']}"
+"""A prototype with less weight than this is reported as idle."""
 
 
 class PrototypeEditor:
-    """A model whose prototypes are edited by hand; the last layer and the temperature are refitted at once.
+    """Edits the prototypes of a model; each edit refits the last layer and the temperature.
 
-    Scores are those on the validation part. The test part is never looked at: the scores on it that the run had are
-    dropped by the first edit, and `protgnn evaluate` computes them for a run that is done.
+    Scores are computed on the validation set only. The first edit drops the test scores of the run; compute them with
+    `protgnn evaluate` once editing is finished.
 
     Args:
-        model: A trained model with prototypes; it stays as it is.
-        run: What it was made from.
-        train: Its training part, as it takes it (:func:`~protgnn.explain.run_data.run_part`).
-        valid: Its validation part.
+        model: A trained model with prototypes. It is copied, not changed.
+        run: The run that it belongs to.
+        train: Its training set, as model input (:func:`~protgnn.explain.run_data.run_part`).
+        valid: Its validation set, likewise.
+        rows: The training log.
 
     Attributes:
         model: The model as edited so far.
@@ -137,16 +106,21 @@ class PrototypeEditor:
 
     @property
     def edits(self) -> Edits:
-        """What is required, what is forbidden, and the history."""
+        """Required prototypes, forbidden parts and the history."""
         return self.run.edits or Edits()
 
     @property
     def history(self) -> list[EditStep]:
-        """What was done so far, the oldest first."""
+        """All edits so far, oldest first."""
         return list(self.edits.history)
 
+    @property
+    def temperature(self) -> float:
+        """The temperature by which all logits are divided; 1 without calibration."""
+        return float(self.run.scores.get("temperature") or 1.0)
+
     def find(self, part: PartText, label: int | None = None) -> FoundPart:
-        """The part of a training graph that a text means; see :mod:`~protgnn.editing.named_parts`."""
+        """Find the part of a training graph that a text names; see :mod:`~protgnn.editing.named_parts`."""
         return find_part(self.model, self.train.graphs, part, label)
 
     def edit(
@@ -168,7 +142,7 @@ class PrototypeEditor:
             add: Parts to add, ``"class: part"`` or of the class that has the part most often.
 
         Returns:
-            What was done, and the scores on the validation part before and after.
+            What was done, and the scores on the validation set before and after.
 
         Raises:
             ProtGNNError: It cannot be done, and nothing was changed.
@@ -188,7 +162,7 @@ class PrototypeEditor:
         return EditResult(tuple(plan.done), before, self.run.scores["valid"], tuple(plan.numbers), notes)
 
     def undo(self) -> EditResult:
-        """Take the last step back; prototypes and weights are those of before it.
+        """Undo the last edit: restore prototypes and weights.
 
         Raises:
             ProtGNNError: There is nothing to undo, or the last step was training.
@@ -202,7 +176,7 @@ class PrototypeEditor:
         before, now, old = self.run.scores["valid"], self.sources(), step.snapshot
         if now != old.sources:
             model = copy.deepcopy(self.model)
-            restore(model, self.train.graphs, old, float(self.run.scores.get("temperature") or 1.0))
+            restore(model, self.train.graphs, old, self.temperature)
             self._accept(model, old.sources, old.temperature)
         self._set_edits(Edits(required=old.required, forbidden=old.forbidden), history[:-1])
         numbers = tuple(old.sources.index(source) if source in old.sources else None for source in now)
@@ -218,13 +192,13 @@ class PrototypeEditor:
             on_epoch: Called after every epoch with the state of training.
 
         Returns:
-            What was done, and the scores on the validation part before and after.
+            What was done, and the scores on the validation set before and after.
         """
         recipe, train = self.run.recipe, self.train.graphs
         if epochs is not None:
             recipe = make_recipe(**{**recipe.model_dump(), "anchored_epochs": epochs})
         model, now, before = copy.deepcopy(self.model), self.sources(), self.run.scores["valid"]
-        model.divide_logits(1 / float(self.run.scores.get("temperature") or 1.0))
+        model.divide_logits(1 / self.temperature)
         looks = set(forbidden_looks(train, self.edits.forbidden))
         found = retrain(model, train, self.valid.graphs, recipe, now, self.edits.required, looks, on_epoch)
         self.train.forget()
@@ -239,7 +213,7 @@ class PrototypeEditor:
         return EditResult((done,), before, after, numbers)
 
     def sources(self) -> list[StoredSource]:
-        """Where the prototypes come from."""
+        """The source of each prototype: graph, nodes and class."""
         assert self.run.prototypes is not None
         model, cards = self.model, self.run.prototypes.cards
         counts = model.head.counts.tolist() if isinstance(model, ProtGNNMined) else [False] * len(cards)
@@ -249,7 +223,7 @@ class PrototypeEditor:
         ]
 
     def snapshot(self) -> Snapshot:
-        """What an undo goes back to."""
+        """The state that an undo restores."""
         head, edits = self.model.head, self.edits
         return Snapshot(
             sources=self.sources(),
@@ -272,7 +246,7 @@ class PrototypeEditor:
         save_run(path, self.checked_run(), self.model, TrainingState(rows=self.rows))
 
     def checked_run(self) -> Run:
-        """The run with figures on how faithful the evidence of validation graphs is, which take longer than an edit."""
+        """The run with the faithfulness of the evidence of validation graphs, which takes longer than an edit."""
         if not self.model.compares_evidence or self.run.prototypes is None:
             return self.run
         found = assess(self.model, self.valid.graphs, check_evidence=True)
@@ -280,23 +254,24 @@ class PrototypeEditor:
         return dataclasses.replace(self.run, scores={**self.run.scores, "valid": valid})
 
     def _carried_out(self, plan: EditPlan) -> tuple[ProtGNN, list[StoredSource], float | None]:
-        """A model with the planned prototypes and a refitted last layer, its sources and its temperature."""
+        """Apply a plan to a copy of the model: the copy with a refitted last layer, its sources and its temperature."""
         model, recipe, sources = copy.deepcopy(self.model), self.run.recipe, list(plan.sources)
-        model.divide_logits(1 / float(self.run.scores.get("temperature") or 1.0))
+        model.divide_logits(1 / self.temperature)
         mined, before = isinstance(model, ProtGNNMined), model.head.classes.tolist()
+        share = self.train.share_of_parts(model, self.criterion)
         weight = model.head.last.weight.detach()
         weight = first_weights(weight, before, [source.label for source in sources], plan.came_from, mined)
-        place(model, self.train.graphs, sources, weight)
+        replace_prototypes(model, self.train.graphs, sources, weight)
         new = [number for number, one in enumerate(plan.is_new) if one]
         if isinstance(model, ProtGNNMined):
             for number, counts in zip(new, choose_counting(model, self.train, new), strict=True):
                 sources[number] = sources[number].model_copy(update={"counts": counts})
                 model.head.counts[number] = counts
-        refit(model, self.train, self.valid, recipe.refine_steps, self.criterion, bool(new))
+        refit(model, self.train, self.valid, recipe.refine_steps, self.criterion, bool(new), share)
         return model, sources, recalibrate(model, self.valid) if recipe.calibrate else None
 
     def _accept(self, model: ProtGNN, sources: list[StoredSource], temperature: float | None) -> None:
-        """Make a model the edited one: describe its prototypes and score it on the training and validation parts."""
+        """Make ``model`` the current one: describe its prototypes, and score it on the training and validation sets."""
         train, valid = self.train, self.valid
         learned, held = self._outcome(model, train), self._outcome(model, valid)
         prototypes = describe_prototypes(
@@ -313,7 +288,7 @@ class PrototypeEditor:
 
     @staticmethod
     def _outcome(model: ProtGNN, kept: KeptSimilarities) -> Outcome:
-        """What the model makes of graphs."""
+        """Logits and similarities of graphs, checked to be finite."""
         found = kept.outcome(model)
         check_outputs(found.logits)
         return found
@@ -328,7 +303,7 @@ class PrototypeEditor:
         self.run = dataclasses.replace(self.run, edits=edits)
 
     def _idle_notes(self, plan: EditPlan) -> list[str]:
-        """New prototypes that the refitted last layer makes no use of."""
+        """Notes on new prototypes to which the refitted last layer gives no weight."""
         assert self.run.prototypes is not None
         return [
             f"prototype {number} got weight {card.weight:.2f}: the training graphs do without it"
@@ -338,7 +313,7 @@ class PrototypeEditor:
 
 
 def _check_parts(run: Run, train: Instances) -> None:
-    """Refuse prototypes and edits that name graphs or nodes that the training part has not."""
+    """Refuse a run whose prototypes or edits name graphs or nodes that the training set does not have."""
     assert run.prototypes is not None
     sizes = train.ego_graphs().node_counts.tolist()
     named = [(card.graph, card.nodes) for card in run.prototypes.cards]

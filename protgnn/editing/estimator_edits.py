@@ -8,7 +8,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from protgnn.data.network.instances import Instances
-from protgnn.editing.editor import EditResult, PrototypeEditor
+from protgnn.editing.edit_plan import EditResult
+from protgnn.editing.editor import PrototypeEditor
 from protgnn.editing.named_parts import PartText
 from protgnn.errors import ProtGNNError
 from protgnn.explain.run_data import run_data, run_part
@@ -55,7 +56,7 @@ class EditablePrototypes:
             add: Parts to add, ``"class: part"`` or of the class that has the part most often.
 
         Returns:
-            What was done, and the scores on the validation part before and after.
+            What was done, and the scores on the validation set before and after.
 
         Raises:
             ProtGNNError: It cannot be done, and nothing was changed.
@@ -93,7 +94,7 @@ class EditablePrototypes:
         return self._editor
 
     def _training_parts(self) -> tuple[Instances, Instances]:
-        """The training and the validation part, as the model takes them."""
+        """The training and the validation set, as the model takes them."""
         if self._parts is not None:
             seen = self._parts.as_model_input(self.run_.recipe)
             return seen.train, seen.valid

@@ -1,4 +1,4 @@
-"""From what a user writes to a part of a training graph.
+"""Find the part of a training graph that a text names.
 
 =========================  =====================================================================================
 ``"O=[N+][O-]"``           of molecules: a SMILES or SMARTS, matched in the training molecules
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 LONGEST_TEXT = 1000
 MOST_MATCHES = 100
-"""Matches in one graph that are looked at."""
+"""The most matches considered in one graph."""
 GAP = "…"
 NODES = re.compile(r"#\s*(\d{1,15})\s*:\s*([\d\s,]+)")
-Places = Callable[[GraphSet], list[tuple[int, ...]]]
+Finder = Callable[[GraphSet], list[tuple[int, ...]]]
 PartText = str | tuple[int, Sequence[int]]
 """A text as above, or a training graph and nodes of it."""
 
@@ -50,9 +50,13 @@ PartText = str | tuple[int, Sequence[int]]
 class FoundPart:
     """A part of a training graph that can be a prototype.
 
-    ``graph`` is the number of the graph in the training part, ``nodes`` are the part's nodes there, ``label`` is the
-    class, ``description`` the part in a few characters, ``graphs_with_it`` how many training graphs of each class have
-    it (none where single nodes were named), and ``notes`` what is to be said of it.
+    Attributes:
+        graph: The number of the graph in the training set.
+        nodes: The nodes of the part in that graph.
+        label: The class of the graph.
+        description: The part in a few characters.
+        graphs_with_it: How many training graphs of each class contain the part, ``[C]``; empty if nodes were named.
+        notes: Remarks for the user.
     """
 
     graph: int
@@ -65,7 +69,7 @@ class FoundPart:
 
 @dataclass(frozen=True)
 class _Match:
-    """A place in a training graph, a set of one: as it was written, and completed to whole units."""
+    """An occurrence of a text in a training graph: its nodes as written, and completed to whole units."""
 
     number: int
     graph: GraphSet
@@ -74,27 +78,29 @@ class _Match:
 
     @property
     def rank(self) -> tuple[int, int, int, tuple[int, ...]]:
-        """The lowest is taken: the smallest part in the smallest graph."""
+        """A sort key: the smallest part in the smallest graph comes first."""
         return len(self.nodes), len(self.graph.x), self.number, self.nodes
 
 
 def find_part(model: ProtGNN, train: Instances, part: PartText, label: int | None = None) -> FoundPart:
-    """The part of a training graph that a user means, to be a prototype of a class.
+    """Find the part of a training graph that a user names as a prototype of a class.
+
+    Of several occurrences the smallest part in the smallest graph of the class is taken.
 
     Args:
-        model: The model; its prototypes say what a part must be.
-        train: The training part, as the model takes it.
-        part: What the user wrote; see the module.
-        label: The class, where it is known. Of several places the smallest graph of that class is taken.
+        model: The model that gets the prototype.
+        train: The training set, as model input.
+        part: The text, in one of the forms listed in the module.
+        label: The class; by default the one in the text or, without one, the class that has the part most often.
 
     Raises:
         DataError: There is no such part, or it cannot be a prototype.
     """
     assert train.y is not None
-    said, text, label = _with_class(part, train.schema.class_names, label)
-    found = list(_matches(model, train, text, said))
+    quoted, text, label = _with_class(part, train.schema.class_names, label)
+    found = list(_matches(model, train, text, quoted))
     if not found:
-        raise DataError(f"{said}: no training {train.schema.kind} has this part: choose one that occurs")
+        raise DataError(f"{quoted}: no training {train.schema.kind} has this part: choose one that occurs")
     numbers = torch.tensor(sorted({match.number for match in found}))
     having = torch.bincount(train.y[numbers], minlength=train.schema.num_classes)
     if label is None:
@@ -104,43 +110,43 @@ def find_part(model: ProtGNN, train: Instances, part: PartText, label: int | Non
     names = train.schema.class_names
     if not own:
         other = names[int(having.argmax())]
-        raise DataError(f"{said}: training graphs of class {other} have this part, and none of {names[label]}")
+        raise DataError(f"{quoted}: training graphs of class {other} have this part, and none of {names[label]}")
     best = min(own, key=lambda match: match.rank)
-    _check(model, best, said)
+    _check(model, best, quoted)
     shown = describe_training_part(train, best.number, best.nodes)
-    notes = () if set(best.nodes) == set(best.written) else (f"{said} is completed to {shown}: prototypes are whole",)
+    notes = () if set(best.nodes) == set(best.written) else (f"{quoted} is completed to {shown}: prototypes are whole",)
     counted = () if _named_nodes(text) else tuple(having.tolist())
     return FoundPart(best.number, best.nodes, label, shown, counted, notes)
 
 
 def find_looks(model: ProtGNN, train: Instances, part: PartText) -> dict[LookKey, tuple[int, tuple[int, ...]]]:
-    """Every look that what a user wrote has in the training graphs, with a graph and nodes for each.
+    """Find every look of a named part in the training graphs, each with a graph and the nodes of one occurrence.
 
-    Where prototypes are whole, places that are whole as they were written count; where there is none, the completed.
+    If prototypes must be whole, only whole occurrences count; if there is none, the occurrences are completed.
 
     Raises:
-        DataError: No training graph has it.
+        DataError: No training graph contains the part.
     """
-    said, text, _ = _with_class(part, (), None)
+    quoted, text, _ = _with_class(part, (), None)
     whole: dict[LookKey, tuple[int, tuple[int, ...]]] = {}
     completed: dict[LookKey, tuple[int, tuple[int, ...]]] = {}
-    for match in _matches(model, train, text, said):
+    for match in _matches(model, train, text, quoted):
         as_written = set(match.nodes) == set(match.written)
         if as_written or not whole:
             found = whole if as_written else completed
             found.setdefault(look_key(match.graph, match.nodes), (match.number, match.nodes))
     if not whole and not completed:
-        raise DataError(f"{said}: no training {train.schema.kind} has this part, so it cannot become a prototype")
+        raise DataError(f"{quoted}: no training {train.schema.kind} has this part, so it cannot become a prototype")
     return whole or completed
 
 
 def describe_training_part(train: Instances, graph: int, nodes: Sequence[int]) -> str:
-    """Some nodes of a training graph in a few characters, as the table of prototypes has them."""
+    """Describe some nodes of a training graph in a few characters, as in the table of prototypes."""
     return describe_subgraph(cut_subgraphs(train, [{"graph": graph, "nodes": list(nodes)}]), nodes)
 
 
 def _with_class(part: PartText, classes: tuple[str, ...], label: int | None) -> tuple[str, str, int | None]:
-    """What to call the part in messages, the text without a class before it, and the class."""
+    """The part as messages quote it, the text without the class in front, and the class."""
     if not isinstance(part, str):
         graph, nodes = part
         text = f"#{int(graph)}:{','.join(str(int(node)) for node in nodes)}"
@@ -167,26 +173,26 @@ def _named_nodes(text: str) -> tuple[int, tuple[int, ...]] | None:
     return int(match[1]), nodes
 
 
-def _matches(model: ProtGNN, train: Instances, text: str, said: str) -> Iterator[_Match]:
-    """All places of a text in the training graphs."""
+def _matches(model: ProtGNN, train: Instances, text: str, quoted: str) -> Iterator[_Match]:
+    """All occurrences of a text in the training graphs."""
     graphs, named = train.ego_graphs(), _named_nodes(text)
-    places = _places_of(train, text, said) if named is None else None
+    find = _finder_of(train, text, quoted) if named is None else None
     if named is not None:
         number, nodes = named
         if number >= len(train):
-            raise DataError(f"{said}: there are {len(train)} training graphs, numbered from 0")
+            raise DataError(f"{quoted}: there are {len(train)} training graphs, numbered from 0")
         size = int(graphs.node_counts[number])
         if not nodes or nodes[-1] >= size:
-            raise DataError(f"{said}: training graph {number} has nodes 0 to {size - 1}")
+            raise DataError(f"{quoted}: training graph {number} has nodes 0 to {size - 1}")
     for number in range(len(train)) if named is None else [named[0]]:
         graph = graphs[number]
-        written = places(graph) if places is not None else [nodes]
+        written = find(graph) if find is not None else [nodes]
         for one, whole in zip(written, _whole(model, graph, written), strict=True):
             yield _Match(number, graph, one, whole)
 
 
-def _places_of(train: Instances, text: str, said: str) -> Places:
-    """How to find a text in a graph."""
+def _finder_of(train: Instances, text: str, quoted: str) -> Finder:
+    """A function that finds the occurrences of a text in a graph."""
     kind = train.schema.kind
     if kind == "sentence":
         return lambda graph: _phrases(graph, text.lower().split())
@@ -194,14 +200,14 @@ def _places_of(train: Instances, text: str, said: str) -> Places:
         query = _query(text)
         if query is None:
             classes = f", or name one of the classes {', '.join(train.schema.class_names)}" if ":" in text else ""
-            raise DataError(f"{said}: neither a SMILES nor a SMARTS: check the brackets and rings{classes}")
+            raise DataError(f"{quoted}: neither a SMILES nor a SMARTS: check the brackets and rings{classes}")
         return lambda graph: _substructures(graph, query)
-    raise DataError(f'{said}: name the nodes of a training graph, as in "#12:0,3,4"')
+    raise DataError(f'{quoted}: name the nodes of a training graph, as in "#12:0,3,4"')
 
 
 @cache
 def _query(text: str) -> Mol | None:
-    """A fragment as a pattern: a SMILES in its canonical form, in which rings are aromatic, or else a SMARTS."""
+    """A fragment as an RDKit query: a SMILES, made canonical so that its rings are aromatic, or else a SMARTS."""
     from rdkit import Chem
 
     with quiet():
@@ -217,7 +223,7 @@ def _substructures(graph: GraphSet, query: Mol) -> list[tuple[int, ...]]:
 
 
 def _phrases(graph: GraphSet, words: list[str]) -> list[tuple[int, ...]]:
-    """Where words stand in a sentence, one after the other unless a gap is between them; joined in its tree."""
+    """The occurrences of consecutive words in a sentence, with gaps where written, connected in its parse tree."""
     tokens = [] if graph.names is None else graph.names[0].lower().split(" ")
     found: list[tuple[int, ...]] = [()]
     gap = True
@@ -235,7 +241,7 @@ def _phrases(graph: GraphSet, words: list[str]) -> list[tuple[int, ...]]:
 
 
 def is_connected(graph: GraphSet, nodes: Sequence[int]) -> bool:
-    """Whether some nodes of one graph hang together by edges between them; around a pair, with one of the two."""
+    """Whether some nodes induce a connected subgraph; with a target pair, whether each is connected to a target."""
     inside, reached = set(nodes), {nodes[0]}
     if graph.targets is not None:
         reached = inside & set(graph.targets[0].tolist())
@@ -248,26 +254,26 @@ def is_connected(graph: GraphSet, nodes: Sequence[int]) -> bool:
 
 
 def _whole(model: ProtGNN, graph: GraphSet, places: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The places in a graph, completed to whole units where prototypes are whole."""
+    """The occurrences in a graph, completed to whole units if prototypes must be whole."""
     if not places or not isinstance(model, ProtGNNMined):
         return places
     (units,) = model.rule.units(graph.batch())
     return [tuple(members(units.closure(mask_of(nodes)))) for nodes in places]
 
 
-def _check(model: ProtGNN, match: _Match, said: str) -> None:
-    """Refuse what the model could not compare with parts of graphs."""
+def _check(model: ProtGNN, match: _Match, quoted: str) -> None:
+    """Refuse a part that the model could never find in a graph."""
     graph = match.graph
     if graph.targets is not None and not set(graph.targets[0].tolist()) <= set(match.nodes):
         wanted = ", ".join(map(str, graph.targets[0].tolist()))
-        raise DataError(f"{said}: a prototype holds what is classified: add {wanted}")
+        raise DataError(f"{quoted}: a prototype holds what is classified: add {wanted}")
     if not is_connected(graph, match.nodes):
-        raise DataError(f"{said}: a prototype is one connected part, and these nodes are not joined")
+        raise DataError(f"{quoted}: a prototype is one connected part, and these nodes are not joined")
     if isinstance(model, ProtGNNMined):
         (units,) = model.rule.units(graph.batch())
         edges = units.edge_count(mask_of(match.nodes))
         if edges > model.budget:
             raise DataError(
-                f"{said}: {describe_part(graph, match.nodes)} has {edges} edges and evidence at most {model.budget}: "
+                f"{quoted}: {describe_part(graph, match.nodes)} has {edges} edges and evidence at most {model.budget}: "
                 "choose a smaller part, or train with a larger evidence_edges"
             )

@@ -1,8 +1,8 @@
-"""Training on after edits: required prototypes are kept, forbidden parts are never chosen.
+"""Retrain after edits: required prototypes are kept, forbidden parts are never chosen.
 
-A ProtGNN+ with mined prototypes mines them again with the encoder as it is, among parts that are not forbidden, beside
-those that are required, and fits their weights. A ProtGNN, and a sampled ProtGNN+, keep the
-prototypes that they have: encoder and last layer learn on while each prototype stays on its part.
+A ProtGNN+ with mined prototypes keeps its encoder, mines new prototypes beside the required ones among parts that are
+not forbidden, and fits their weights. A ProtGNN, and a sampled ProtGNN+, keep all prototypes and repeat the anchored
+stage: encoder and last layer are trained while each prototype stays the embedding of its part.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from protgnn.training.session import Session
 
 @dataclass(frozen=True, eq=False)
 class Retrained:
-    """Where the prototypes come from after training, which of them are required, and a row for each epoch."""
+    """The sources of the prototypes after training, the numbers of the required ones, and the log of the epochs."""
 
     sources: list[StoredSource]
     required: list[int]
@@ -59,15 +59,15 @@ def retrain(
     forbidden: set[LookKey],
     on_epoch: OnEpoch | None = None,
 ) -> Retrained:
-    """Train a model on in place for ``recipe.anchored_epochs`` at most.
+    """Train an edited model in place for at most ``recipe.anchored_epochs`` epochs.
 
     Args:
         model: The edited model, not calibrated.
-        train: Its training part, as it takes it.
-        valid: Its validation part.
-        recipe: What it was trained with.
+        train: Its training set, as model input.
+        valid: Its validation set.
+        recipe: Its recipe.
         sources: Where its prototypes come from.
-        required: The numbers of those that are kept.
+        required: The numbers of the prototypes to keep.
         forbidden: Looks that no prototype may have.
         on_epoch: Called after every epoch.
     """
@@ -86,7 +86,7 @@ def retrain(
 
 
 def _anchored_again(session: Session[ProtGNN], sources: list[StoredSource], required: list[int]) -> Retrained:
-    """The anchored stage once more, and its ending."""
+    """Repeat the anchored stage and its ending."""
     state, recipe = session.state, session.recipe
     state.sources = [source.model_dump() for source in sources]
     state.begin("anchored")
@@ -103,7 +103,7 @@ def _anchored_again(session: Session[ProtGNN], sources: list[StoredSource], requ
 def _mined_again(
     session: Session[ProtGNNMined], train: Instances, kept: list[StoredSource], forbidden: set[LookKey]
 ) -> Retrained:
-    """Mine once more; the prototypes ``kept`` come first."""
+    """Mine prototypes again; the ``kept`` ones come first."""
     model, state = session.model, session.state
     index = mined_among(session.train, session.recipe.seed)
     some = session.train[index]
@@ -127,7 +127,7 @@ def _beside(
     forbidden: set[LookKey],
     recipe: Recipe,
 ) -> list[StoredSource]:
-    """Of the sources that mining chooses those that are allowed beside the ones that are kept."""
+    """The mined sources that are neither forbidden nor equal to a kept one, up to the number per class."""
     taken = {(source.label, training_look(train, source.graph, source.nodes)) for source in kept}
     had = Counter(source.label for source in kept)
     chosen = []
@@ -141,13 +141,13 @@ def _beside(
 
 
 def without_looks(model: ProtGNNMined, parts: PartSet, train: Instances, forbidden: set[LookKey]) -> PartSet:
-    """The candidate parts without those of some looks, to mine among; a graph that has no others keeps its first.
+    """The candidate parts without those that have a forbidden look. A graph without any other keeps its first part.
 
     Args:
-        model: Whose parts they are.
-        parts: Those of the training graphs.
-        train: The graphs.
-        forbidden: The looks.
+        model: The model that mines.
+        parts: The candidate parts of the training graphs.
+        train: The training graphs.
+        forbidden: The forbidden looks.
     """
     if not forbidden:
         return parts

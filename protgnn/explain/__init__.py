@@ -6,7 +6,7 @@
 ``composition_rows``  what the composition adds, in lines to read
 ``run_context``       what a run knows beside weights: prototypes, names, thresholds
 ``node_cards``        what is known of nodes of a network
-``explain_run``       the same with the warnings that a run's training part calls for
+``explain_run``       the same with the warnings that a run's training set calls for
 ``compare_runs``      two runs on the same graphs
 ``views``             a reasoning for other tools: ``frames`` for pandas, ``masks`` for PyG, notebooks
 ``predictions``       one line per graph, for tables

@@ -105,9 +105,9 @@ def certificates(model: GraphClassifier, graphs: Instances) -> list[Certificate]
     everything = torch.cat([model.embed(batch) for batch in evaluation_batches(model, graphs, whole=True)])
     for batch in evaluation_batches(model, graphs):
         evidence = model.evidence(batch)
-        whole, parts = everything[len(found) :][: batch.num_graphs], model.embed_parts(evidence.parts.batch)
+        whole, parts = everything[len(found) :][: batch.num_graphs], model.embed_parts(evidence.candidates.batch)
         distance = head.distances(whole)
-        shift = (whole[:, None] - parts[evidence.part]).norm(dim=-1)
+        shift = (whole[:, None] - parts[evidence.row]).norm(dim=-1)
         same = head.logits(distance).argmax(1) == head.logits(evidence.distance).argmax(1)
         rows = certify(distance, shift, head.last.weight, head.epsilon)
         for (delta, margin, needs), survived in zip(rows, same.tolist(), strict=True):

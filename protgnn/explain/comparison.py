@@ -41,20 +41,22 @@ class Comparison:
 
 
 @torch.no_grad()
-def compare(model: ProtGNN, batch: Batch) -> Comparison:
-    """Compare the graphs of a batch with the prototypes, as the model does to classify them."""
+def compare(model: ProtGNN, batch: Batch, reasons: bool = True) -> Comparison:
+    """Compare the graphs of a batch with the prototypes, as the model does to classify them; without ``reasons``, what
+    the composition adds for each amount is left out."""
+    made_of = _made_of(model, batch) if reasons else None
     if isinstance(model, ProtGNNMined):
         mined = model.evidence(batch)
         places = {pair: tuple(nodes) for pair, nodes in mined.nodes().items()}
         best = {pair: nodes[0] for pair, nodes in places.items()}
-        made_of, base = _made_of(model, batch), model.base(batch).cpu()
+        base = model.base(batch).cpu()
         return Comparison(mined.value, base, best, places, made_of, has_base=True, resemblance=mined.resemblance)
     if isinstance(model, ProtGNNPlus):
         sampled = model.evidence(batch)
         similar = model.head.similarity(sampled.distance)
         return Comparison(similar, model.base(batch), _nodes(sampled.member(batch), batch))
-    made_of = _made_of(model, batch)
-    return Comparison(model.similarities(batch), model.base(batch), made_of=made_of, has_base=made_of is not None)
+    has_base = model.composition is not None and model.composition.is_fitted
+    return Comparison(model.similarities(batch), model.base(batch), made_of=made_of, has_base=has_base)
 
 
 def _made_of(model: ProtGNN, batch: Batch) -> list[AmountsAdded] | None:
@@ -74,8 +76,8 @@ def compared_embeddings(model: ProtGNN, batch: Batch) -> Tensor:
         return model.embed_all(mined.parts.graphs)[torch.from_numpy(mined.parts.distinct)[nearest]]
     if isinstance(model, ProtGNNPlus):
         sampled = model.evidence(batch)
-        nearest = sampled.part.gather(1, sampled.distance.argmin(1, keepdim=True)).squeeze(1)
-        return model.embed_parts(sampled.parts.batch)[nearest]
+        nearest = sampled.row.gather(1, sampled.distance.argmin(1, keepdim=True)).squeeze(1)
+        return model.embed_parts(sampled.candidates.batch)[nearest]
     return model.embed(batch)
 
 

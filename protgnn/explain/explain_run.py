@@ -1,4 +1,4 @@
-"""Reasonings as a run gives them: with the warnings about the input that its training part calls for.
+"""Reasonings as a run gives them: with the warnings about the input that its training set calls for.
 
 The command line, the report and the estimator explain through this one function, so that they warn alike.
 """
@@ -23,7 +23,7 @@ def explain_run(
     context: RunContext | None = None,
     evidence: EvidenceSource = "model",
 ) -> list[Reasoning]:
-    """Explain the prediction for every graph, and warn of elements and words that nothing in the training part has.
+    """Explain the prediction for every graph, and warn of elements and words that nothing in the training set has.
 
     Args:
         model: The model of the run.

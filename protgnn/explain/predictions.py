@@ -148,7 +148,7 @@ def _decided_by(model: ProtGNN, graphs: Instances, context: RunContext) -> tuple
     found: Columns = {name: [] for name in ("largest", *_DECIDED)}
     done = 0
     for batch in evaluation_batches(model, graphs):
-        compared = compare(model, batch)
+        compared = compare(model, batch, reasons=False)
         logits = head.logits_of(compared.value) + compared.base
         check_outputs(logits, done)
         chances.append(logits.softmax(1))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +26,8 @@ _UNBOUNDED = 10_000
 _NEGLIGIBLE = 0.02  # rows whose share of the largest is less than this are added up in one line
 _OPPOSED = 0.1  # of what speaks most for a prediction: from here on what speaks against it is named
 _MOST = 10
+_LEAST = (13, 14, 6)  # widths of the class, the likeness and each contribution
+_NARROW, _NARROWEST = (13, 14, 7), (8, 10, 6)  # the same where a terminal has no room for more
 
 _AROUND = {"node": "the neighbourhood of the node", "pair": "the neighbourhood of the two nodes"}
 
@@ -66,12 +69,23 @@ class ReasoningTable:
         if wanted <= options.max_width:
             yield together
         else:
-            yield self._table(looks=False, sums=True)
+            yield self._sums(console, options)
             if self.shown:
                 yield ""
                 yield self._table(looks=True, sums=False)
         yield _text(difference(self.why))
         yield _text(self._legend(), style="dim")
+
+    def _sums(self, console: Console, options: ConsoleOptions) -> Table:
+        """What the rows add, with words broken so that no number is cut off at the edge of the terminal."""
+        found = self._table(looks=False, sums=True)
+        if _widest(console, options, found) <= options.max_width:
+            return found
+        for narrow in (_NARROW, _NARROWEST):
+            found = self._table(looks=False, sums=True, narrow=narrow)
+            if _widest(console, options, found) <= options.max_width:
+                break
+        return found
 
     def _legend(self) -> str:
         """What the columns mean."""
@@ -88,8 +102,9 @@ class ReasoningTable:
             said += "; base: the bias of each class"
         return f"{said}; lead: → {why.class_names[why.predicted]} minus → {why.class_names[why.runner_up]}"
 
-    def _table(self, looks: bool, sums: bool) -> Table:
-        """The rows: what they look like, what they add, or both."""
+    def _table(self, looks: bool, sums: bool, narrow: tuple[int, int, int] | None = None) -> Table:
+        """The rows: what they look like, what they add, or both; ``narrow`` is how wide the class, the likeness and
+        each contribution may be at most."""
         why, names = self.why, self.why.class_names
         both = (why.predicted, why.runner_up)
         table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
@@ -99,14 +114,17 @@ class ReasoningTable:
         if looks:
             table.add_column(f"{compared_as(why)} prototype", overflow="fold")
         if sums:
-            table.add_column("of class", overflow="fold", min_width=13)
+            most = narrow or (None, None, None)
+            least = [min(pair) for pair in zip(_LEAST, narrow or _LEAST, strict=True)]
+            table.add_column("of class", overflow="fold", min_width=least[0], max_width=most[0])
             table.add_column("similarity", justify="right", no_wrap=True)
             if self.with_words:
-                table.add_column("", min_width=14)
+                table.add_column("", min_width=least[1], max_width=most[1])
             if self.with_scale:
                 table.add_column("above", justify="right", no_wrap=True)
             for label in both:
-                table.add_column(_text(f"→ {names[label]}"), justify="right", overflow="fold", min_width=6)
+                head = _text(f"→ {names[label]}")
+                table.add_column(head, justify="right", overflow="fold", min_width=least[2], max_width=most[2])
             table.add_column("lead", justify="right", no_wrap=True)
         for row in self.shown:
             cells: list[RenderableType] = [str(row.prototype)]
@@ -219,6 +237,12 @@ def part_of(why: Reasoning, row: ReasoningRow) -> str:
 def _text(text: str, style: str = "") -> Text:
     """Text as a terminal may show it, whatever names are in it."""
     return Text(printable(text), style=style)
+
+
+def _widest(console: Console, options: ConsoleOptions, table: Table) -> int:
+    """How wide a table is in print, before what is beyond the edge is cut off."""
+    lines = Segment.split_lines(console.render(table, options))
+    return max(Segment.get_line_length(line) for line in lines)
 
 
 def plain_text(why: Reasoning) -> str:

@@ -14,13 +14,15 @@ from protgnn.data.network.instances import Instances, NetworkInstances
 from protgnn.data.network.network import Network
 from protgnn.data.network.stats import network_fingerprint
 from protgnn.data.stats import fingerprint
-from protgnn.datasets.load import catalogue, load
+from protgnn.datasets.copies import canonical_smiles
+from protgnn.datasets.load import Dataset, catalogue, load
 from protgnn.datasets.network_dataset import NetworkDataset, Task, is_network, read_network_instances
 from protgnn.datasets.new_input import conform, conform_network, existing_path, read_for_prediction, refuse_columns
 from protgnn.datasets.readers.options import Labels, OnSkip
 from protgnn.datasets.registry import named_networks, takes_words
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.run_data import PARTS, Part, run_data, run_part
+from protgnn.featurizers.molecule import quiet
 from protgnn.featurizers.words import stored_choice
 from protgnn.model.readout import targets_read
 from protgnn.training.resolve import as_model_input
@@ -115,6 +117,22 @@ def is_run_data(run: Run, instances: Instances) -> bool:
     elif isinstance(instances, NetworkInstances):
         mark = network_fingerprint(instances.network)
     return run.data is not None and run.data.fingerprint == mark
+
+
+def learned_from(run: Run, instances: Instances) -> int:
+    """How many of these molecules or sentences a run was trained or chosen on; none where its data is gone."""
+    if not isinstance(instances, GraphSet) or instances.names is None:
+        return 0
+    try:
+        data = run_data(run)
+    except ProtGNNError:
+        return 0
+    if not isinstance(data, Dataset) or data.graphs.schema.kind not in ("molecule", "sentence"):
+        return 0
+    as_text = canonical_smiles if data.graphs.schema.featurizer == "molecule" else str
+    with quiet():
+        known = {as_text(name) for part in (data.train, data.valid) for name in part.names or ()}
+        return sum(as_text(name) in known for name in instances.names)
 
 
 def _of_network(

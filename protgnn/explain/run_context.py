@@ -41,7 +41,7 @@ class RunContext:
 
     @classmethod
     def of(cls, run: Run, train: Instances | None = None) -> RunContext:
-        """Gather it from a run; with its training part prototypes are drawn within their sources."""
+        """Gather it from a run; with its training set prototypes are drawn within their sources."""
         sources, network = None, train.network if isinstance(train, NetworkInstances) else None
         if train is not None and run.prototypes is not None:
             sources = train[[card.graph for card in run.prototypes.cards]].ego_graphs()

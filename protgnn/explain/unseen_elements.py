@@ -54,9 +54,9 @@ def _rows_with(columns: list[int], graphs: GraphSet) -> list[int]:
 
 
 def _unseen_columns(graphs: GraphSet, seen: list[int] | None) -> list[int]:
-    """The columns of elements that occur in these molecules and not in the training part.
+    """The columns of elements that occur in these molecules and not in the training set.
 
-    A run remembers what its training part had; one that was written before it did says nothing.
+    A run remembers what its training set had; one that was written before it did says nothing.
     """
     schema = graphs.schema
     if schema.kind != "molecule" or seen is None:

@@ -2,9 +2,10 @@
 
 Crippen's shares of log P and refractivity, the share of the polar surface, and whether an atom is a donor or an
 acceptor are told by patterns without rings, which begin at the atom. Those of nitrogen, oxygen and sulphur reach two
-bonds far, those of other elements one, and of the atoms where they end they ask for element and aromaticity alone. Two
-atoms that agree in all that the patterns ask for, as a tree, have equal values: the trees are compared by hashes of 64
-bits, and RDKit is asked once for each.
+bonds far, those of other elements one. Of the atoms where they end they ask for element and aromaticity alone. Through
+a double bond (``O=C(C)c``) they ask for all that is joined to the atom between; otherwise (``N-*=!@O``) for its charge
+and for its double bonds, and whether these are in a ring. Two atoms that agree in all that the patterns ask for, as a
+tree, have equal values: the trees are compared by hashes of 64 bits, and RDKit is asked once for each.
 
 Patterns of hydrogen reach further, so molecules that have hydrogens among their atoms are always computed.
 """
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protgnn.data.looks import mixed
+from protgnn.data.wl_hashes import mixed
 from protgnn.featurizers.atom_columns import AtomColumns, BondColumns
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ ENVIRONMENT_PROPERTIES = 5
 
 _FAR = (7, 8, 16)
 """Nitrogen, oxygen and sulphur."""
+
+_DOUBLE = 2
+"""RDKit's number of a double bond."""
 
 _MOST_KEPT = 500_000
 _DONOR = "[$([N;!H0;v3]),$([N;!H0;+1;v4]),$([O,S;H1;+0]),$([n;H1;+0])]"
@@ -55,21 +59,27 @@ def environment_properties(mols: Sequence[Mol], atoms: AtomColumns, bonds: BondC
 
 
 def environment_keys(atoms: AtomColumns, bonds: BondColumns) -> np.ndarray:
-    """A number for the surroundings of each atom, ``[N]``, equal where they are."""
+    """A number for the surroundings of each atom, ``[N]``, equal where all that the patterns ask for is."""
     in_three = np.zeros(len(atoms.element), np.int64)  # the polar surface asks for rings of three
     in_three[atoms.ring_atom[atoms.ring_size == 3]] = 1
     rim = _hashed(atoms.element, atoms.aromatic)
-    inner = _hashed(rim, atoms.degree, atoms.hydrogens, atoms.charge + 128, atoms.valence, in_three)
-    bond = np.tile(_hashed(bonds.kind, bonds.ring), 2)
+    inner = _hashed(rim, atoms.degree, atoms.hydrogens, atoms.charge + 128)
+    far = np.isin(atoms.element, _FAR)
+    root = np.where(far, _hashed(inner, atoms.valence, in_three), inner)
     source, target = np.concatenate([bonds.begin, bonds.end]), np.concatenate([bonds.end, bonds.begin])
+    kind, ring = np.tile(bonds.kind, 2), np.tile(bonds.ring, 2)
+    double, neighbour = kind == _DOUBLE, rim[source]
+    between = _with_sums(inner, target, _hashed(neighbour, kind))
+    charged = _with_sums(_hashed(rim, atoms.charge + 128), target[double], _hashed(neighbour[double], ring[double]))
+    seen = np.where(far[target], np.where(double, between[source], charged[source]), neighbour)
+    return _with_sums(root, target, _hashed(seen, kind))
 
-    def with_neighbours(label: np.ndarray) -> np.ndarray:
-        total = np.zeros(len(label), np.uint64)
-        np.add.at(total, target, _hashed(label[source], bond))
-        return _hashed(inner, total)
 
-    near = with_neighbours(rim)
-    return np.where(np.isin(atoms.element, _FAR), with_neighbours(near), near)
+def _with_sums(label: np.ndarray, target: np.ndarray, message: np.ndarray) -> np.ndarray:
+    """The label of each atom ``[N]`` with the sum of the messages ``[E]`` to it."""
+    total = np.zeros(len(label), np.uint64)
+    np.add.at(total, target, message)
+    return _hashed(label, total)
 
 
 def _hashed(*columns: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a person sees of a graph: the kind of every node and edge, for comparing how parts look."""
+"""The visible labels of nodes and edges, by which :mod:`protgnn.data.resemblance` compares parts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from protgnn.data.resemblance import Kinds
 
 
 def kinds_of(graph: GraphSet) -> Kinds:
-    """The kinds of one graph, a set of one.
+    """The labels of the nodes and edges of a set of one graph.
 
-    Atoms are element, charge and aromaticity, bonds their type; words are their lower-cased form; nodes of other graphs
-    are the features that say what they are (all but their degree). A target node is a kind of its own.
+    The label of an atom is its element, charge and aromaticity, that of a bond its type, that of a word its lower-cased
+    form, and that of any other node its features except the degree. A target node has a label of its own.
     """
     schema = graph.schema
     words = graph.names[0].split(" ") if schema.kind == "sentence" and graph.names is not None else []
-    if len(words) == len(graph.x):  # a word may hold other kinds of spaces
+    if len(words) == len(graph.x):  # a word may contain other kinds of spaces
         nodes: list[Hashable] = [word.lower() for word in words]
     else:
         columns = drawn_columns(schema.node_features) if schema.featurizer == "molecule" else schema.seen_in_parts
@@ -33,7 +33,7 @@ def kinds_of(graph: GraphSet) -> Kinds:
 
 
 def drawn_columns(names: tuple[str, ...]) -> list[int]:
-    """The columns of an atom that a drawing shows."""
+    """The columns of atom features that a structural formula shows."""
     return [
         number for number, name in enumerate(names) if name.startswith(("element=", "charge=")) or name == "aromatic"
     ]

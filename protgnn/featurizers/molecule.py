@@ -80,6 +80,12 @@ def parse(smiles: str) -> Mol | None:
     The last few thousand are kept, so that a molecule is parsed once to be read, named and drawn. Everyone gets the
     same object: change a copy, ``Chem.Mol(mol)``, never this one.
     """
+    return parse_anew(smiles)
+
+
+def parse_anew(smiles: str) -> Mol | None:
+    """The same, and nothing is kept: for rows that are read once, of which more than fit into the cache would slow
+    everything down."""
     from rdkit import Chem
 
     if not smiles or _BLANK.search(smiles):

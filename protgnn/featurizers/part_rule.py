@@ -1,7 +1,7 @@
-"""From the columns of a schema to units and kinds of whole batches: what a model needs to find parts by itself.
+"""Units and visible features of whole batches, read from the columns of a schema.
 
-:mod:`protgnn.featurizers.units` reads molecules, of which it needs to know the SMILES; a batch in a model has columns
-and edges alone, and they tell the same: elements, bond types and, by RDKit, rings.
+:mod:`protgnn.featurizers.graph_units` reads units from an RDKit molecule. A model sees no molecule, only feature
+columns and edges; elements, bond types and rings (found by RDKit) can be read from these as well.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from protgnn.data.batch import Batch
-from protgnn.data.looks import row_hashes
 from protgnn.data.parts import NodeKinds
 from protgnn.data.schema import Schema
 from protgnn.data.units import Edge, Units, members, ring_edges
+from protgnn.data.wl_hashes import row_hashes
 from protgnn.featurizers.functional_groups import AROMATIC, CARBON, HETERO, HYDROGEN, OTHER, functional_groups
 from protgnn.featurizers.kinds import drawn_columns
 
@@ -29,11 +29,14 @@ _HETERO = ("N", "O", "S")
 
 @dataclass(frozen=True)
 class PartRule:
-    """Which columns of a schema say what.
+    """The meaning of the feature columns of a schema.
 
-    ``visible`` are the columns of a node and ``bonds`` those of an edge that a person sees. Where graphs are molecules,
-    ``elements`` are columns by symbol, and ``multiple`` and ``aromatic`` the columns of double and triple and of
-    aromatic bonds.
+    Attributes:
+        visible: The columns of ``x`` that a picture shows.
+        bonds: The columns of ``edge_attr`` that a picture shows.
+        elements: Of molecules: pairs of an element symbol and its column of ``x``.
+        multiple: Of molecules: the columns of ``edge_attr`` for double and triple bonds.
+        aromatic: Of molecules: the columns of ``edge_attr`` for aromatic bonds.
     """
 
     visible: tuple[int, ...]
@@ -67,7 +70,7 @@ class PartRule:
         return bool(self.elements)
 
     def kinds(self, batch: Batch) -> NodeKinds:
-        """What a person sees of each node and edge."""
+        """Hashes of the visible features of each node and edge."""
         edges = np.zeros(batch.edge_index.shape[1], np.uint64)
         if batch.edge_attr is not None:
             edges = row_hashes(batch.edge_attr[:, list(self.bonds)].numpy())
@@ -102,8 +105,8 @@ class PartRule:
         return found
 
     def cycles(self, units: Units, budget: int, target: int | None = None) -> list[int]:
-        """Cycles of a graph, and cycles that share a node, of at most ``budget`` edges: parts that stand out. With a
-        ``target`` those that hold it."""
+        """Cycles, and pairs of cycles that share a node, of at most ``budget`` edges; with a ``target`` only those
+        that contain it."""
         edges = [(node, other) for node, near in enumerate(units.neighbours) for other in members(near) if node < other]
         if not 1 <= len(edges) - units.num_nodes + _pieces(units.num_nodes, edges) <= MOST_CYCLES:
             return []
@@ -116,8 +119,8 @@ class PartRule:
         return [*single, *sorted(mask for mask in joined if units.edge_count(mask) <= budget)]
 
     def _atoms(self, batch: Batch) -> tuple[list[int], np.ndarray]:
-        """What every atom counts as, ``[N]``, and which bonds are double or triple, ``[E]``; see
-        :mod:`protgnn.featurizers.functional_groups`."""
+        """The atom kinds of :mod:`protgnn.featurizers.functional_groups`, ``[N]``, and whether each bond is double or
+        triple, ``[E]``."""
         assert batch.edge_attr is not None
         x, attr, target = batch.x.numpy(), batch.edge_attr.numpy(), batch.edge_index[1].numpy()
         kinds = np.full(len(x), OTHER)
@@ -131,14 +134,14 @@ class PartRule:
 
 
 def _pieces(num_nodes: int, edges: list[Edge]) -> int:
-    """In how many connected pieces a graph is."""
+    """The number of connected components of a graph."""
     starts, ends = np.array(edges, np.int64).reshape(-1, 2).T
     joined = csr_array((np.ones(len(edges)), (starts, ends)), shape=(num_nodes, num_nodes))
     return int(connected_components(joined, directed=False, return_labels=False))
 
 
 def ring_cycles(num_nodes: int, edges: list[Edge]) -> dict[Edge, tuple[int, ...]]:
-    """The smallest rings of every ring edge, as RDKit finds them (symmetrised SSSR), the smallest first."""
+    """The smallest rings that each ring edge lies on (RDKit's symmetrised SSSR), smallest first."""
     if len(edges) < num_nodes and len(edges) < 3:
         return {}
     from rdkit import Chem

@@ -16,10 +16,11 @@ _DEPTH = {"(": 1, ")": -1}
 def smiles_fault(smiles: str) -> str | None:
     """Say which limit of ``io.limits`` a SMILES is over, and how to raise it; nothing where it is within all."""
     length, most = len(smiles), limits()
-    too_long = over_limit("smiles_chars", length)
-    if too_long is not None or length <= min(most.atoms, most.nesting, most.rings):
-        return too_long
-    fault = None
+    if length <= min(most.smiles_chars, most.atoms, most.nesting, most.rings):
+        return None
+    fault = over_limit("smiles_chars", length)
+    if fault is not None:
+        return fault
     if length > most.atoms:
         fault = over_limit("atoms", sum(1 for _ in _ATOM.finditer(smiles)))
     if fault is None and smiles.count("(") > most.nesting:

@@ -185,7 +185,7 @@ class ProtGNNPlus(ProtGNN):
         return super().distances(batch) if whole else self.evidence(batch).distance
 
     def evidence(self, batch: Batch) -> Evidence:
-        candidates = self.propose(batch).parts
+        candidates = self.propose(batch).candidates
         h = self.embed_parts(candidates.batch.to(batch.x.device))
         return nearest(squared_distances(h, self.head.vectors), candidates)
 

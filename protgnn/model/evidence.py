@@ -1,18 +1,19 @@
-"""Evidence: the subgraph of a graph that a prototype is compared with, chosen by proposing and comparing.
+"""Evidence: the subgraph of a graph that a prototype is compared with. Candidates are proposed; the nearest is taken.
 
-The sampler scores every edge for every prototype, and a connected subgraph is grown from the scores for each: the
-candidates. All candidates of a graph are encoded, and every prototype takes the one that is nearest to it. What is
-shown is therefore what was compared, cut out and alone.
+The sampler scores every edge for every prototype, and for each prototype a connected subgraph is grown from its scores:
+a candidate. All candidates of a graph are encoded, and every prototype takes the nearest one, whichever prototype it
+was proposed for. A picture of the evidence therefore shows exactly what was compared: a subgraph, cut out and encoded
+alone.
 
-Candidates must differ: where the sampler has no opinion, all prototypes would be offered the same subgraph, and one
-that is never offered is never learned. Each candidate therefore looks at the graph from a viewpoint of its own, a fixed
-random direction of the node embeddings, which counts as much as one unit of the sampler's logit; and some candidates
-are made from a viewpoint alone. Viewpoints know nothing of the order of the nodes. Candidates are as large as the
-budget allows. Both are ours, not the paper's: docs/decisions/0003.
+Candidates must differ. An untrained sampler would propose the same subgraph for all prototypes, and a subgraph that is
+never proposed is never learned. Each candidate therefore has a *viewpoint*, a fixed random direction in the space of
+node embeddings; how far an edge lies in that direction counts as much as one unit of the sampler's logit. Further
+candidates have a viewpoint only. Viewpoints do not depend on the order of the nodes. Candidates are as large as the
+budget allows. Viewpoints and candidate size are ours, not the paper's: docs/decisions/0003.
 
 The sampler learns Eq. 13, ``max sim(p_k, f(G_s)) - λ_b R_b``, by imitation: candidates are drawn with the noise of the
-concrete relaxation, and the edges of the candidate that turned out nearest to a prototype become likelier for it, the
-others less likely. The paper's gradient through a relaxed mask did not find similar subgraphs: docs/decisions/0004.
+concrete relaxation, and the edges of the candidate nearest to a prototype become likelier for it, the others less
+likely. The paper's gradient through a relaxed mask did not find similar subgraphs: docs/decisions/0004.
 """
 
 from __future__ import annotations
@@ -31,13 +32,12 @@ from protgnn.data.units import Units
 from protgnn.model.sampler import Sampler, logistic_noise
 
 DECIMALS = 3
-"""Edge scores are compared after rounding: edges that look the same tie, whatever batch they were encoded in."""
+"""Edge scores are rounded before they are compared, so that equivalent edges tie in whatever batch they are encoded."""
 
 
 @dataclass(frozen=True)
 class EvidenceOptions:
-    """How many edges a candidate has at most (B), and how many candidates of a graph are offered beside the
-    sampler's, from viewpoints alone."""
+    """The budget B of edges of a candidate, and the number of candidates per graph from viewpoints alone."""
 
     max_edges: int = 10
     extra_candidates: int = 10
@@ -45,7 +45,7 @@ class EvidenceOptions:
 
 @dataclass(frozen=True)
 class Exploration:
-    """Noise on the scores: how candidates differ from what the sampler has learned so far."""
+    """Noise on the edge scores, so that training also proposes candidates that the sampler does not prefer yet."""
 
     scale: float
     generator: torch.Generator
@@ -53,31 +53,41 @@ class Exploration:
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The candidates for a batch, and for graph b and prototype k the number ``candidate [B, K]`` of the nearest one
-    and its squared distance ``distance [B, K]``."""
+    """The nearest candidate for each graph and prototype.
 
-    parts: CandidateSubgraphs
+    Attributes:
+        candidates: All candidates of the batch.
+        candidate: The number of the nearest candidate of graph b to prototype k, ``[B, K]``.
+        distance: Its squared distance, ``[B, K]``.
+    """
+
+    candidates: CandidateSubgraphs
     candidate: Tensor
     distance: Tensor
 
     @property
-    def part(self) -> Tensor:
-        """The row of ``parts.batch`` that each prototype is compared with, ``[B, K]``."""
-        return self.parts.part.to(self.candidate.device).gather(1, self.candidate)
+    def row(self) -> Tensor:
+        """The graph of ``candidates.batch`` that each prototype is compared with, ``[B, K]``."""
+        return self.candidates.row.to(self.candidate.device).gather(1, self.candidate)
 
     def member(self, batch: Batch) -> Tensor:
         """Whether a node is in the evidence for a prototype, bool ``[N, K]``."""
-        return self.parts.member.t().to(self.candidate.device).gather(1, self.candidate[batch.batch])
+        return self.candidates.member.t().to(self.candidate.device).gather(1, self.candidate[batch.batch])
 
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """What the sampler offers: its ``logit [U, K]`` of the edges ``once [U]``, each listed in one direction, and the
-    candidates ``parts`` grown from that."""
+    """The candidates, and the sampler's logits that they were grown from.
+
+    Attributes:
+        once: The U undirected edges, each as the number of one of its two directed edges, ``[U]``.
+        logit: The sampler's logit of each undirected edge for each prototype, ``[U, K]``.
+        candidates: One for each prototype, then those from viewpoints alone.
+    """
 
     once: Tensor
     logit: Tensor
-    parts: CandidateSubgraphs
+    candidates: CandidateSubgraphs
 
 
 def propose(
@@ -89,8 +99,17 @@ def propose(
     exploration: Exploration | None = None,
     units: Sequence[Units] | None = None,
 ) -> Proposals:
-    """A connected subgraph of every graph for each of the prototypes ``[K, H]``, given node embeddings ``[N, H]``; with
-    the ``units`` of the graphs it cuts none."""
+    """Propose candidates of every graph: a connected subgraph for each prototype, and those from viewpoints alone.
+
+    Args:
+        sampler: Scores edges for prototypes.
+        z: Node embeddings, ``[N, H]``.
+        batch: The graphs.
+        prototypes: ``[K, H]``.
+        options: The budget of edges, and the number of further candidates.
+        exploration: Noise on the scores, in training.
+        units: The units of each graph; with them no candidate cuts a unit.
+    """
     once = _once(batch)
     ends = batch.edge_index[:, once]
     logit = sampler(z, ends, prototypes)
@@ -110,7 +129,15 @@ def propose(
 
 
 def from_viewpoints(z: Tensor, ends: Tensor, graph: Tensor, graphs: int, candidates: int) -> Tensor:
-    """How far every edge lies in the direction of every viewpoint, ``[U, K]``, standardised within each graph."""
+    """How far each edge lies in the direction of each viewpoint, ``[U, candidates]``, standardised within each graph.
+
+    Args:
+        z: Node embeddings, ``[N, H]``.
+        ends: The two nodes of each undirected edge, ``[2, U]``.
+        graph: The graph of each edge, ``[U]``.
+        graphs: The number of graphs.
+        candidates: The number of viewpoints.
+    """
     direction = _viewpoints(candidates, z.shape[1]).to(z)
     node = z @ direction.t()
     height = node[ends[0]] + node[ends[1]]
@@ -128,18 +155,18 @@ def _viewpoints(candidates: int, width: int) -> Tensor:
     return nn.functional.normalize(directions)
 
 
-def nearest(distance: Tensor, parts: CandidateSubgraphs) -> Evidence:
-    """Let every prototype take the nearest candidate, given distances ``[P, K]`` of all to all prototypes."""
-    of_graph = distance[parts.part.to(distance.device)]  # [B, candidates, K]
-    # Candidates that look the same are equally near but for rounding, which depends on the batch: take the first.
+def nearest(distance: Tensor, candidates: CandidateSubgraphs) -> Evidence:
+    """Let every prototype take the nearest candidate, given the distances ``[P, K]`` of all candidates."""
+    of_graph = distance[candidates.row.to(distance.device)]  # [B, candidates, K]
+    # Isomorphic candidates differ by rounding errors, which depend on the batch: take the first.
     candidate = (of_graph.detach() + 1e-3).log().round(decimals=4).argmin(1)
-    return Evidence(parts, candidate, of_graph.gather(1, candidate[:, None]).squeeze(1))
+    return Evidence(candidates, candidate, of_graph.gather(1, candidate[:, None]).squeeze(1))
 
 
 def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: float, max_edges: int) -> Tensor:
     """Eq. 13 and 14 by imitation: cross-entropy of ``e_ij`` to the nearest candidates, plus ``λ_b ReLU(Σ e_ij - B)``.
 
-    The edges inside count as much as those outside, so that a sampler that knows nothing says 0.
+    Edges inside and outside of the evidence have equal weight in total, so an untrained sampler has a logit near 0.
     """
     logit, ends = proposals.logit, batch.edge_index[:, proposals.once]
     if not len(logit):
@@ -154,7 +181,7 @@ def imitation(proposals: Proposals, batch: Batch, evidence: Evidence, budget: fl
 
 
 def _once(batch: Batch) -> Tensor:
-    """The edges in one of their two directions, ``[U]``."""
+    """One of the two directions of each edge, ``[U]``."""
     source, target = batch.edge_index
     once: Tensor = (source < target).nonzero().squeeze(1)
     return once

@@ -59,6 +59,10 @@ HIGHEST = math.log(1 / EPSILON) - FLOOR
 """The similarity of a part that is the prototype itself."""
 
 ENCODED_AT_ONCE = 4096
+PREDICTED_AT_ONCE = 1024
+"""Parts that are encoded together in training, where the statistics of a batch depend on it, and otherwise, where what
+fits into the cache is faster."""
+
 STEPS = 8
 """Points of the path over which the guide's gradients are integrated."""
 
@@ -169,7 +173,8 @@ class ProtGNNMined(ProtGNN):
     def embed_all(self, graphs: GraphSet) -> Tensor:
         """Embeddings ``[D, H]`` of many parts."""
         device = self.head.base.device
-        return torch.cat([self.embed_parts(batch.to(device)) for batch in graphs.batches(ENCODED_AT_ONCE)])
+        at_once = ENCODED_AT_ONCE if self.training else PREDICTED_AT_ONCE
+        return torch.cat([self.embed_parts(batch.to(device)) for batch in graphs.batches(at_once)])
 
     def candidates(self, batch: Batch) -> PartSet:
         """The candidate parts of a batch; those of the last batches are remembered."""

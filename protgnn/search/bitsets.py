@@ -1,6 +1,7 @@
-"""Node sets as integers: bit ``v`` is set if node ``v`` is in, so that a set is a dictionary key and an ``&`` away.
+"""One graph as adjacency bit masks: its connected subgraphs, and how the search prunes them.
 
-Python's integers have no upper size, so neither have the graphs.
+A node set is a Python integer whose bit ``v`` stands for node ``v`` (:mod:`protgnn.data.units`): hashable, fast to
+intersect, and of any size.
 """
 
 from __future__ import annotations
@@ -9,27 +10,11 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-
-def to_bits(nodes: Iterable[int]) -> int:
-    """``{0, 2} → 0b101``."""
-    bits = 0
-    for node in nodes:
-        bits |= 1 << node
-    return bits
-
-
-def to_nodes(bits: int) -> list[int]:
-    """``0b101 → [0, 2]``."""
-    nodes = []
-    while bits:
-        lowest = bits & -bits
-        nodes.append(lowest.bit_length() - 1)
-        bits ^= lowest
-    return nodes
+from protgnn.data.units import mask_of, members
 
 
 def to_matrix(node_sets: Sequence[int], num_nodes: int) -> np.ndarray:
-    """``S`` sets as a bool matrix ``[S, num_nodes]``: row s, column v tells whether v is in set s."""
+    """S node sets as a bool matrix ``[S, num_nodes]``: entry (s, v) is true if set s contains node v."""
     width = (num_nodes + 7) // 8
     raw = b"".join(nodes.to_bytes(width, "little") for nodes in node_sets)
     packed = np.frombuffer(raw, dtype=np.uint8).reshape(len(node_sets), width)
@@ -37,16 +22,19 @@ def to_matrix(node_sets: Sequence[int], num_nodes: int) -> np.ndarray:
 
 
 def tie_order(num_nodes: int, graph: int, seed: int) -> list[int]:
-    """The nodes of graph number ``graph`` in the seeded order that settles ties between equal degrees."""
+    """The nodes of graph number ``graph`` in the seeded random order that breaks ties between equal degrees."""
     order: list[int] = np.random.default_rng([seed, graph]).permutation(num_nodes).tolist()
     return order
 
 
 class BitGraph:
-    """One graph as adjacency bit masks, with what the search needs of it: root and children.
+    """One graph as adjacency bit masks, with the root of its search tree and the children of every subgraph.
 
-    ``edges`` are pairs of node numbers; direction and self-loops play no part in what is connected. ``order`` are all
-    nodes in the order that settles ties.
+    Args:
+        num_nodes: The number of nodes.
+        edges: Pairs of node numbers; direction and self-loops are ignored.
+        targets: Nodes that are never pruned.
+        order: All nodes, in the order that breaks ties.
     """
 
     def __init__(
@@ -57,19 +45,19 @@ class BitGraph:
             if source != target:
                 self.adjacent[source] |= 1 << target
                 self.adjacent[target] |= 1 << source
-        self.targets = to_bits(targets)
+        self.targets = mask_of(targets)
         self._prunable = [(node, 1 << node, self.adjacent[node]) for node in order if not self.targets >> node & 1]
         self._place = {node: place for place, (node, _, _) in enumerate(self._prunable)}
 
     def root(self) -> int:
-        """The largest component (of equals the one with the lowest node), or those of the targets."""
+        """The components of the targets or, without targets, the largest component (of equals the first)."""
         everything = (1 << len(self.adjacent)) - 1
         if self.targets:
-            return sum(part for part in self._parts(everything) if part & self.targets)
-        return self._largest_part(everything)
+            return sum(component for component in self._components(everything) if component & self.targets)
+        return self._largest_component(everything)
 
     def children(self, nodes: int, limit: int) -> list[int]:
-        """The first ``limit`` sets one node smaller that fall into no more parts; nodes of low degree go first."""
+        """Up to ``limit`` sets with one node pruned and no more components, those of low-degree nodes first."""
         by_degree: list[list[tuple[int, int]]] = [[] for _ in range(8)]
         for _, bit, adjacent in self._inside(nodes):
             around = adjacent & nodes
@@ -89,8 +77,10 @@ class BitGraph:
         return found
 
     def neighbourhoods(self, nodes: int, limit: int, size: int) -> list[int]:
-        """Up to ``limit`` connected sets of ``size`` nodes, each what is nearest to a node that is in none before it;
-        of nodes that are equally near the first in order are taken. ``nodes`` are connected, and more than that."""
+        """Up to ``limit`` connected sets of ``size`` nodes: balls around nodes that no earlier ball contains.
+
+        ``nodes`` must be connected and more than ``size``; nodes at equal distance are taken in the tie order.
+        """
         found: list[int] = []
         covered = 0
         for _, bit, _ in self._inside(nodes):
@@ -102,11 +92,11 @@ class BitGraph:
         return found
 
     def _nearest(self, start: int, within: int, size: int) -> int:
-        """The ``size`` nodes of ``within`` that are nearest to ``start``, in the order that settles ties."""
+        """The ``size`` nodes of ``within`` nearest to ``start``; ties are broken by the tie order."""
         seen = frontier = start
         while seen.bit_count() < size:
             grown = 0
-            for node in to_nodes(frontier):
+            for node in members(frontier):
                 grown |= self.adjacent[node]
             frontier = grown & within & ~seen
             for _, bit, _ in self._inside(frontier)[: size - seen.bit_count()]:
@@ -114,26 +104,26 @@ class BitGraph:
         return seen
 
     def _inside(self, nodes: int) -> list[tuple[int, int, int]]:
-        """The nodes of a set that may go, in order: number, bit and neighbours."""
+        """The nodes of a set that may be pruned, in tie order: number, bit and neighbours."""
         if 4 * nodes.bit_count() > len(self.adjacent):
             return [one for one in self._prunable if nodes & one[1]]
-        places = sorted(self._place[node] for node in to_nodes(nodes & ~self.targets))
+        places = sorted(self._place[node] for node in members(nodes & ~self.targets))
         return [self._prunable[place] for place in places]
 
-    def _parts(self, nodes: int) -> list[int]:
-        """The components of a set, by their lowest nodes."""
-        parts = []
+    def _components(self, nodes: int) -> list[int]:
+        """The connected components of a set, ordered by their lowest nodes."""
+        components = []
         while nodes:
-            parts.append(self._reached(nodes & -nodes, nodes, nodes))
-            nodes &= ~parts[-1]
-        return parts
+            components.append(self._reached(nodes & -nodes, nodes, nodes))
+            nodes &= ~components[-1]
+        return components
 
-    def _largest_part(self, nodes: int) -> int:
-        """The largest component of a set, of equals the one with the lowest node."""
-        return max(self._parts(nodes), key=int.bit_count)
+    def _largest_component(self, nodes: int) -> int:
+        """The largest connected component of a set; of equals the one with the lowest node."""
+        return max(self._components(nodes), key=int.bit_count)
 
     def _reached(self, start: int, within: int, wanted: int) -> int:
-        """What can be reached from ``start`` inside ``within``, stopping early once all of ``wanted`` is."""
+        """The nodes reachable from ``start`` inside ``within``; stops early once it contains ``wanted``."""
         # The innermost loop of the search: written out rather than shared with `_nearest` (docs/decisions/0100).
         seen = frontier = start
         while frontier and wanted & ~seen:

@@ -14,10 +14,10 @@ import torch
 from torch import Tensor
 
 from protgnn.data.network.instances import Instances
+from protgnn.data.units import members
 from protgnn.errors import DataError
 from protgnn.io.ranks import ALONE, Ranks
 from protgnn.model.prototype_layer import squared_distances
-from protgnn.search.bitsets import to_nodes
 from protgnn.search.pool import Cutter, Encode
 from protgnn.search.shortlist import Shortlist, assign, from_message, gather, shorten, to_message
 from protgnn.search.tree import SearchSettings, UnitsOf, search
@@ -59,15 +59,24 @@ def project(
     units: UnitsOf | None = None,
     ranks: Ranks = ALONE,
 ) -> Projection:
-    """Project prototypes ``[K, H]`` of classes ``[K]`` onto subgraphs of ``graphs``, which carry labels.
+    """Project prototypes onto the nearest subgraphs of labelled graphs of their class (Eq. 7).
 
-    Searched are the ``candidates`` graphs nearest to each prototype of a class (all graphs of the class if it is
-    ``None``), each for the prototypes that it is near to; what is explored is scored against all prototypes of the
-    class.
-    Two prototypes of a class land on different subgraphs as long as there are enough of them. ``progress`` is told
-    how many graphs are searched, of how many. With ``units``, which say what belongs together in a graph, prototypes
-    are whole. With several ``ranks`` each searches some of the graphs, in the same encoder calls as a single process
-    would, and all find what that one would.
+    Each graph is searched for the prototypes that it is near to, and every explored subgraph is scored against all
+    prototypes of the class. Prototypes of one class get different subgraphs as long as there are enough.
+
+    Args:
+        graphs: The training instances, with labels.
+        prototypes: ``[K, H]``.
+        prototype_class: The class of each prototype, ``[K]``.
+        encode: Maps a batch of S graphs to embeddings ``[S, H]``; must be in evaluation mode.
+        settings: Settings of the tree search.
+        candidates: The number of graphs to search for each prototype, the nearest first; all of its class if ``None``.
+        progress: Called with the number of graphs searched so far and in total.
+        units: The units of the graphs; with them prototypes are whole.
+        ranks: Processes that share the search. The result is that of a single process, call for call.
+
+    Raises:
+        DataError: The graphs have no labels, or a class has none of them.
     """
     settings = settings or SearchSettings()
     to_search = _graphs_to_search(graphs, prototypes, prototype_class, encode, candidates, ranks)
@@ -77,7 +86,7 @@ def project(
         for start in range(0, len(numbers), GRAPHS_AT_ONCE)
     ]
     own = {label: (prototype_class == label).nonzero().squeeze(1) for label in to_search}
-    done, mine = 0, chunks[ranks.number :: ranks.count]
+    done, mine = 0, chunks[ranks.rank :: ranks.world_size]
     total = sum(len(to_search[label][0][some]) for label, some in mine)
     found: list[Shortlist] = []
     for label, some in mine:
@@ -99,36 +108,36 @@ def project(
 
 
 def _of_all_ranks(mine: list[Shortlist], count: int, ranks: Ranks) -> list[Shortlist]:
-    """What all ranks found in ``count`` chunks, which they had taken in turn."""
+    """The shortlists of all ``count`` chunks; rank r searched the chunks r, r + world_size, …"""
     if ranks.alone:
         return mine
-    said = [from_message(message) for message in ranks.all_say(to_message(mine))]
-    return [said[chunk % ranks.count][chunk // ranks.count] for chunk in range(count)]
+    gathered = [from_message(message) for message in ranks.all_gather(to_message(mine))]
+    return [gathered[chunk % ranks.world_size][chunk // ranks.world_size] for chunk in range(count)]
 
 
 def _moved(
     graphs: Instances, prototypes: Tensor, prototype_class: Tensor, encode: Encode, chosen: list[tuple[int, int]]
 ) -> Projection:
-    """The prototypes on their (graph, node set): encoded once more, so that nothing of the search is left in them."""
+    """Prototypes at their (graph, node set), encoded once more, independent of the batches of the search."""
     owners = graphs[[graph for graph, _ in chosen]].ego_graphs()
     batches = Cutter(owners).batches(range(len(chosen)), [nodes for _, nodes in chosen])
     vectors = torch.cat([encode(batch) for batch in batches])
     rows = zip(chosen, prototype_class.tolist(), (vectors - prototypes).square().sum(1).tolist(), strict=True)
     return Projection(
         vectors,
-        tuple(PrototypeSource(graph, tuple(to_nodes(nodes)), label, moved) for (graph, nodes), label, moved in rows),
+        tuple(PrototypeSource(graph, tuple(members(nodes)), label, moved) for (graph, nodes), label, moved in rows),
     )
 
 
 def embed_all(graphs: Instances, encode: Encode, at_once: int = 256, ranks: Ranks = ALONE) -> Tensor:
-    """Embeddings of whole graphs, ``[G, H]``; ranks share the batches."""
+    """Embeddings of whole graphs, ``[G, H]``; the ranks divide the batches."""
     if ranks.alone:
         return torch.cat([encode(batch) for batch in graphs.batches(at_once)])
     mine = ranks.block(-(-len(graphs) // at_once))
     some = slice(mine.start * at_once, min(mine.stop * at_once, len(graphs)))
     parts = [encode(batch) for batch in graphs[some].batches(at_once)] if some.stop > some.start else []
-    found = ranks.all_say(safetensors.torch.save({"h": torch.cat(parts)}) if parts else b"")
-    return torch.cat([safetensors.torch.load(said)["h"] for said in found if said])
+    found = ranks.all_gather(safetensors.torch.save({"h": torch.cat(parts)}) if parts else b"")
+    return torch.cat([safetensors.torch.load(message)["h"] for message in found if message])
 
 
 def _graphs_to_search(
@@ -139,7 +148,7 @@ def _graphs_to_search(
     candidates: int | None,
     ranks: Ranks,
 ) -> dict[int, tuple[list[int], Tensor]]:
-    """For each class that has prototypes, the graphs to search ``[G']`` and for which of them ``[G', m]``."""
+    """For each class with m prototypes, the G' graphs to search, and for which prototypes, bool ``[G', m]``."""
     if graphs.y is None:
         raise DataError("Expected training graphs with labels to project on (got graphs without any)")
     members: dict[int, Tensor] = {}

@@ -24,9 +24,9 @@ from torch import Tensor
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.network.instances import Instances
-from protgnn.data.units import Units
+from protgnn.data.units import Units, members
 from protgnn.errors import DataError
-from protgnn.search.bitsets import BitGraph, tie_order, to_nodes
+from protgnn.search.bitsets import BitGraph, tie_order
 from protgnn.search.pool import Encode, Pool, grown
 from protgnn.search.unit_graph import UnitGraph
 
@@ -68,7 +68,7 @@ class SearchSettings:
 class Explored:
     """What was explored of one graph and is small enough to be an answer.
 
-    ``node_sets`` are S bitsets (see ``bitsets.to_nodes``), ``embeddings [S, H]``, ``similarity [S, K]`` to the K
+    ``node_sets`` are S bit masks (see ``data/units.py``), ``embeddings [S, H]``, ``similarity [S, K]`` to the K
     prototypes, ``best [K]`` the row of the most similar subgraph for each.
     """
 
@@ -80,7 +80,7 @@ class Explored:
 
     def nodes(self, prototype: int) -> list[int]:
         """The nodes of the subgraph most similar to a prototype."""
-        return to_nodes(self.node_sets[self.best[prototype]])
+        return members(self.node_sets[self.best[prototype]])
 
 
 @torch.no_grad()

@@ -1,8 +1,8 @@
-"""Graphs whose nodes come in units: pruning a node prunes every unit that it is in.
+"""A graph with units: pruning a node prunes every unit that contains it.
 
-A subgraph is a union of units (``data/units.py``). An action takes one node and all units around it away; what is left
-is the union of the others. Where every node is a unit of its own that is the pruning of single nodes, and as there the
-action goes first that cuts the fewest edges.
+A subgraph is a union of units (``data/units.py``). An action removes one node with all its units; the union of the
+other units remains. If every node is a unit of its own, this is the pruning of single nodes. As there, actions that cut
+the fewest edges come first.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from protgnn.search.bitsets import BitGraph
 
 
 class UnitGraph(BitGraph):
-    """One graph as adjacency bit masks, pruned by units; subgraphs of fewer than ``smallest`` nodes are not made."""
+    """A :class:`BitGraph` that is pruned by units; subgraphs of fewer than ``smallest`` nodes are left out."""
 
     def __init__(
         self,
@@ -33,8 +33,10 @@ class UnitGraph(BitGraph):
         self._fragile = units.fragile(self.pieces)
 
     def children(self, nodes: int, limit: int) -> list[int]:
-        """The first ``limit`` whole sets without a node and the units that it is in, which fall into no more parts;
-        those go first that cut the fewest edges."""
+        """Up to ``limit`` whole sets with one node and its units pruned and no more components.
+
+        Those that cut the fewest edges come first.
+        """
         inside = 0
         for number, piece in enumerate(self.pieces):
             if not piece & ~nodes:
@@ -67,8 +69,10 @@ class UnitGraph(BitGraph):
         return found
 
     def neighbourhoods(self, nodes: int, limit: int, size: int) -> list[int]:
-        """Up to ``limit`` connected whole sets of at most ``size`` nodes, each what is nearest to a node that was near
-        none before it; those of pruning where units are larger than that."""
+        """Up to ``limit`` connected whole sets of at most ``size`` nodes: the units inside balls around nodes.
+
+        No earlier ball contains the centre of a later one. If no unit fits into a ball, these are the :meth:`children`.
+        """
         found: dict[int, None] = {}
         covered = 0
         for _, bit, _ in self._inside(nodes):
@@ -77,7 +81,7 @@ class UnitGraph(BitGraph):
             near = self._nearest(bit, nodes, size)
             covered |= near
             kept = self._union(sum(1 << number for number, piece in enumerate(self.pieces) if not piece & ~near))
-            part = self._largest_part(kept) if kept else 0
+            part = self._largest_component(kept) if kept else 0
             if part.bit_count() >= self.smallest and cuts_none(part, self._fragile):
                 found[part] = None
                 if len(found) == limit:
@@ -85,7 +89,7 @@ class UnitGraph(BitGraph):
         return list(found) or self.children(nodes, limit)
 
     def _union(self, numbers: int) -> int:
-        """The nodes of some pieces, a mask over pieces."""
+        """The union of pieces; ``numbers`` is a mask over pieces."""
         nodes = 0
         for number in members(numbers):
             nodes |= self.pieces[number]

@@ -1,7 +1,7 @@
 """The best trial of a study, exported as a run and tested once.
 
-``best.json`` in the study's folder records which trials were scored on the test part, and how well; it is asked first,
-so that the test part is looked at once for each trial that was ever the best, whoever exports it how often.
+``best.json`` in the study's folder records which trials were scored on the test set, and how well; it is asked first,
+so that the test set is looked at once for each trial that was ever the best, whoever exports it how often.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DAY = 86_400.0
 class Best:
     """The best trial: its number, how good it was where it was chosen, what it changed in the recipe, and its run.
 
-    ``looked`` are the trials that were scored on the test part so far.
+    ``looked`` are the trials that were scored on the test set so far.
     """
 
     trial: int
@@ -52,7 +52,7 @@ def refuse_foreign_run(folder: Path, out: Path) -> None:
 
 
 def export_best(worker: StudyWorker, study: Any, test: Instances, split: Split | None, out: Path) -> Best:
-    """Write the best trial to ``out`` with its scores on the test part, and return it.
+    """Write the best trial to ``out`` with its scores on the test set, and return it.
 
     Args:
         worker: Who exports; others wait and find it done.

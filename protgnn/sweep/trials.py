@@ -42,7 +42,7 @@ class SweepTask:
     """What every trial trains on.
 
     Attributes:
-        parts: What to learn from and to choose by; the test part is not in it.
+        parts: What to learn from and to choose by; the test set is not in it.
         run: What the run directory of a trial says of its data; its recipe is the one that is varied.
         folds: Instead of ``parts``, folds of the same graphs whose scores are averaged.
     """

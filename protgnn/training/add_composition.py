@@ -6,9 +6,9 @@ overfits. They err on different graphs. What the composition adds is shown apart
 stay exact.
 
 ===================  ==============================================================================================
-ProtGNN+             Where parts do not explain enough, trees are boosted on top of the logits that parts give: parts
-                     come first, and amounts tell what these leave open (docs/decisions/0060). Where that has a loss
-                     more than a tenth above that of averaging, logits are averaged as below (docs/decisions/0061)
+ProtGNN+             Where parts do not explain enough, their logits are halved, since they were chosen and weighted on
+                     the same graphs and are too sure of these, and trees are boosted on top: amounts tell what parts
+                     leave open (docs/decisions/0060, 0062)
 plain GNN, ProtGNN   The logits are averaged: ``(1 - s) model + s composition``, each at its own temperature. The
                      share ``s``, which may be zero, has the lowest loss on the validation graphs (docs/decisions/0055,
                      0056). They fit the training graphs so well that nothing would be left to boost.
@@ -16,8 +16,6 @@ plain GNN, ProtGNN   The logits are averaged: ``(1 - s) model + s composition``,
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -36,10 +34,11 @@ from protgnn.training.selection import Criterion, balanced_accuracy_of
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
 ENOUGH = 0.95
-"""The balanced accuracy on validation graphs with which parts explain alone."""
+"""The balanced accuracy, on the training graphs and on the validation graphs, with which parts explain alone: a few
+validation graphs may all be predicted rightly by luck."""
 
-PARTS_FIRST = 0.1
-"""Share of the loss on validation graphs by which averaging must beat trees on top of parts to be preferred."""
+PART_SHARE = 0.5
+"""What the logits of parts are multiplied by before trees are boosted on top of them."""
 
 
 @torch.no_grad()
@@ -60,45 +59,15 @@ def add_composition(
     assert isinstance(train, GraphSet) and isinstance(valid, GraphSet) and valid.y is not None
     if not model.compares_evidence:
         blend(model, train, valid, criterion, seed)
-    elif balanced_accuracy_of(predict_logits(model, valid), valid.y) < ENOUGH:
-        on_top = _trees(train, criterion, seed, predict_logits(model, train))
-        averaged = _blend(model, train, valid, criterion, seed)
-        model.composition.load_trees(on_top)
-        if averaged.loss < (1 - PARTS_FIRST) * _loss(predict_logits(model, valid), valid.y, criterion):
-            model.composition.reset()
-            averaged.apply(model)
+    elif min(_balanced_accuracy(model, train), _balanced_accuracy(model, valid)) < ENOUGH:
+        model.divide_logits(1 / PART_SHARE)
+        model.composition.load_trees(_trees(train, criterion, seed, predict_logits(model, train)))
 
 
 def blend(model: GraphClassifier, train: GraphSet, valid: GraphSet, criterion: Criterion, seed: int) -> float:
-    """Let the logits be the weighted mean of the model's and a composition's; the share of the composition."""
-    found = _blend(model, train, valid, criterion, seed)
-    found.apply(model)
-    return found.share
-
-
-@dataclass(frozen=True)
-class _Blend:
-    """A composition, its share, the temperatures of model and composition, and the loss on the validation graphs."""
-
-    composition: Composition
-    share: float
-    own_at: float
-    other_at: float
-    loss: float
-
-    def apply(self, model: GraphClassifier) -> None:
-        """Let the logits of a model, whose composition adds nothing so far, be the weighted mean."""
-        if not self.share:
-            return
-        assert model.composition is not None
-        model.divide_logits(self.own_at / (1 - self.share))
-        self.composition.divide(self.other_at / self.share)
-        model.composition.load_state_dict(self.composition.state_dict())
-
-
-def _blend(model: GraphClassifier, train: GraphSet, valid: GraphSet, criterion: Criterion, seed: int) -> _Blend:
-    """The blend with the lowest loss; its share is zero where no amount says anything of the classes."""
-    assert valid.y is not None
+    """Let the logits be the weighted mean of the model's and a composition's; the share of the composition, which is
+    zero where no amount says anything of the classes."""
+    assert model.composition is not None and valid.y is not None
     fitted = _fitted(train, criterion, seed)
     own, other = predict_logits(model, valid), fitted(valid.batch())
     own_at, other_at = fit_temperature(own, valid.y), fit_temperature(other, valid.y)
@@ -107,7 +76,16 @@ def _blend(model: GraphClassifier, train: GraphSet, valid: GraphSet, criterion: 
         for share in (SHARES if fitted.is_fitted else SHARES[:1])
     }
     best = min(losses, key=lambda share: losses[share])
-    return _Blend(fitted, best, own_at, other_at, losses[best])
+    if best:
+        model.divide_logits(own_at / (1 - best))
+        fitted.divide(other_at / best)
+        model.composition.load_state_dict(fitted.state_dict())
+    return best
+
+
+def _balanced_accuracy(model: GraphClassifier, graphs: GraphSet) -> float:
+    assert graphs.y is not None
+    return balanced_accuracy_of(predict_logits(model, graphs), graphs.y)
 
 
 def _trees(train: GraphSet, criterion: Criterion, seed: int, offset: Tensor | None = None) -> Trees:

@@ -33,7 +33,7 @@ from protgnn.training.recipe import Recipe, total_epochs
 from protgnn.training.resolve import criterion_of, learning_epochs, resolve, settled
 from protgnn.training.selection import SelectBy, choose_ending
 from protgnn.training.session import Session
-from protgnn.training.state_file import check_rows, check_sources, check_tensors
+from protgnn.training.state_checks import check_rows, check_sources, check_tensors
 from protgnn.training.steps import PlainLoss, PrototypeLoss, anchored_loss, train_epoch
 
 
@@ -46,9 +46,19 @@ def fit(
     state: TrainingState | None = None,
     on_epoch: OnEpoch | None = None,
 ) -> TrainingState:
-    """Train in place and leave the model as it is exported: best weights, exact prototypes.
+    """Train a model in place; afterwards it has the exported weights and exact prototypes.
 
-    With a ``folder`` the state is kept there as training goes on; a ``state`` read from there continues it.
+    Args:
+        model: The model, built from the recipe.
+        train: Labelled training instances.
+        valid: Labelled validation instances.
+        recipe: How to train; ``"auto"`` values are resolved first.
+        folder: Where to store the state during training, if anywhere.
+        state: A stored state to continue from.
+        on_epoch: Called with the state after every epoch.
+
+    Returns:
+        The final state: the log, and where the prototypes come from.
     """
     recipe, state = resolve(recipe, train), state or TrainingState()
     if state.model:
@@ -68,10 +78,10 @@ def fit(
 
 
 def restore(model: GraphClassifier, train: Instances, state: TrainingState, select_by: SelectBy) -> None:
-    """Give a model the weights and prototypes of a stored state.
+    """Load the weights of a stored state into a model.
 
     Raises:
-        RunError: The state is not that of such a model on such graphs.
+        RunError: The state does not fit the model or the training graphs.
     """
     try:
         check_rows(state, select_by)

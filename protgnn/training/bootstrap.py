@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.stats import binomtest
 
 RESAMPLES, FEW_RESAMPLES, MANY = 1000, 200, 50_000
 """Draws, and how many where graphs times classes are more than ``MANY``."""
@@ -83,6 +84,9 @@ def resampled(
         counts = np.ones((1, graphs)) if once else draws(graphs, min(left, max(AT_ONCE // graphs, 1)), rng)
         left -= len(counts)
         scores = of_confusion(counts, logits.argmax(1), y, classes)
+        if not once:  # a draw of one class has no correlation, which is not one of zero
+            held = counts @ np.eye(classes)[y] > 0
+            scores["mcc"] = np.where(held.sum(1) > 1, scores["mcc"], np.nan)
         ranked = [
             of_ranking(counts, ranks[:, one], y == one) for one in range(classes) if 0 < (y == one).sum() < graphs
         ]
@@ -103,14 +107,23 @@ def intervals(
     positive: int | None = None,
     seed: int = 0,
 ) -> Intervals:
-    """The interval ``[low, high]`` of each score, with arguments as for :func:`resampled`; those that no draw defines
-    have none."""
-    ends = [50 * (1 - COVERAGE), 50 * (1 + COVERAGE)]
-    return {
-        name: [float(end) for end in np.nanpercentile(values, ends)]
-        for name, values in resampled(logits, ranks, y, errors, positive, seed).items()
-        if not np.isnan(values).all()
-    }
+    """The interval ``[low, high]`` of each score, with arguments as for :func:`resampled`.
+
+    Where every draw has the same score, as where all predictions are right, draws do not tell how far it would swing:
+    the interval of the accuracy is then that of Clopper and Pearson, and other scores have none. Nor have those that no
+    draw defines.
+    """
+    ends, found = [50 * (1 - COVERAGE), 50 * (1 + COVERAGE)], {}
+    for name, values in resampled(logits, ranks, y, errors, positive, seed).items():
+        if np.isnan(values).all():
+            continue
+        low, high = np.nanpercentile(values, ends)
+        if low < high:
+            found[name] = [float(low), float(high)]
+        elif name == "accuracy":
+            right = int((logits.argmax(1) == y).sum())
+            found[name] = list(map(float, binomtest(right, len(y)).proportion_ci(COVERAGE)))
+    return found
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

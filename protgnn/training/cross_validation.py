@@ -39,7 +39,7 @@ SCORES = (
     "ece",
     "loss",
 )
-"""Which scores of the test parts are summed up."""
+"""Which scores of the test sets are summed up."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def train_folds(
 
 
 def summary_of(runs: Sequence[Run]) -> dict[str, Any]:
-    """Every score of the test part of every fold, their mean and standard deviation (n - 1), ready for JSON."""
+    """Every score of the test set of every fold, their mean and standard deviation (n - 1), ready for JSON."""
     tests = [run.scores["test"] for run in runs]
     found: dict[str, Any] = {}
     for name in SCORES:

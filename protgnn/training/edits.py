@@ -17,7 +17,7 @@ class _Stored(BaseModel):
 
 
 class TrainingPart(_Stored):
-    """Some nodes of a graph of the training part."""
+    """Some nodes of a graph of the training set."""
 
     graph: Number
     nodes: Nodes
@@ -68,7 +68,7 @@ class Snapshot(_Stored):
 
 
 class EditStep(_Stored):
-    """One edit: what was done, the accuracy on the validation part before and after, and what an undo goes back to
+    """One edit: what was done, the accuracy on the validation set before and after, and what an undo goes back to
     (nothing after training, which cannot be undone)."""
 
     done: Annotated[list[Text], Field(min_length=1)]

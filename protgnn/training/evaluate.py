@@ -1,4 +1,4 @@
-"""How good a model is on some graphs, and how faithful what it shows is to what it computed."""
+"""Run a model over graphs: logits, similarities, and how faithful its explanations are to its computation."""
 
 from __future__ import annotations
 
@@ -31,9 +31,14 @@ VISIBLE = 0.005
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a model makes of G graphs, found in one pass: ``logits [G, C]``, the similarities ``similar [G, K]`` to its
-    prototypes if it has any, if asked for how faithful its evidence is, and the part of the logits that no prototype
-    adds, ``base [G, C]``, where there is one."""
+    """The outputs of a model for G graphs, computed in one pass.
+
+    Attributes:
+        logits: ``[G, C]``.
+        similar: The similarities to the prototypes, ``[G, K]``; ``None`` for a plain model.
+        evidence: How faithful the evidence is, if that was checked.
+        base: The share of the logits that no prototype contributes, ``[G, C]``, if the model has one.
+    """
 
     logits: Tensor
     similar: Tensor | None = None
@@ -42,7 +47,7 @@ class Outcome:
 
 
 def graphs_at_once(model: GraphClassifier, graphs: Instances) -> int:
-    """How many graphs to evaluate in one call: fewer where they are large, or many subgraphs of each are compared."""
+    """The number of graphs per batch: fewer if they are large, or if many subgraphs of each are encoded."""
     most = min(EVALUATION_BATCH, max(EVALUATION_PARTS // model.subgraphs_per_graph, 1))
     if isinstance(graphs, GraphSet) and len(graphs):
         most = min(most, max(EVALUATION_NODES // int(graphs.node_counts.max()), 1))
@@ -50,7 +55,7 @@ def graphs_at_once(model: GraphClassifier, graphs: Instances) -> int:
 
 
 def evaluation_batches(model: GraphClassifier, graphs: Instances, whole: bool = False) -> Iterator[Batch]:
-    """The graphs as a model is evaluated on them: apart where it looks for evidence in each."""
+    """Batches for evaluation; if the model compares evidence, every instance is a graph of its own."""
     return graphs.batches(graphs_at_once(model, graphs), ego=model.compares_evidence and not whole)
 
 
@@ -72,7 +77,7 @@ def check_outputs(logits: Tensor, first: int = 0) -> None:
     """Refuse logits ``[B, C]`` that are no numbers; the graphs are numbered from ``first``.
 
     Raises:
-        ProtGNNError: Weights and features are finite, and what is computed of them is not, or as good as not.
+        ProtGNNError: A logit is NaN, infinite or larger than ``LARGEST_LOGIT``.
     """
     odd = (~(logits.abs() <= LARGEST_LOGIT)).any(1).nonzero().squeeze(1)
     if len(odd):
@@ -98,7 +103,7 @@ def similarities(model: ProtGNN, graphs: Instances) -> Tensor:
 
 @torch.no_grad()
 def assess(model: GraphClassifier, graphs: Instances, check_evidence: bool = False) -> Outcome:
-    """Run a model over graphs once; checking evidence takes longer, as each piece of it is encoded once more."""
+    """Run a model over graphs once. ``check_evidence`` takes longer: all evidence is cut out and encoded again."""
     found = _assess(model, graphs, check_evidence)
     check_outputs(found.logits)
     return found
@@ -117,7 +122,7 @@ def _assess(model: GraphClassifier, graphs: Instances, check_evidence: bool) -> 
 
 @torch.no_grad()
 def _assess_evidence(model: ProtGNNPlus, graphs: Instances) -> Outcome:
-    """The outcome of a ProtGNN+ with what it promises of its evidence.
+    """The outcome of a ProtGNN+, and how faithful its evidence is.
 
     ``evidence_error``: largest difference between a similarity that was used and that of the evidence cut out of its
     graph and encoded without the rest of it. ``evidence_size``: mean number of edges. ``agreement``: share of the
@@ -161,12 +166,12 @@ def mined_faithfulness(model: ProtGNNMined, graphs: Instances) -> dict[str, floa
         used = found.similar.gather(0, found.places.best)
         sizes.append(torch.from_numpy(found.parts.edges[found.places.best.numpy()]).float().reshape(-1))
         pieces = sorted({(graph, row) for graph, rows in enumerate(found.places.best.tolist()) for row in rows})
-        alone = model.similarities_of_parts(_cut_parts(some, found.parts, pieces))
+        alone = model.similarities_of_parts(_cut_out(some, found.parts, pieces))
         of_piece = {piece: number for number, piece in enumerate(pieces)}
         index = [[of_piece[graph, row] for row in rows] for graph, rows in enumerate(found.places.best.tolist())]
         error = max(error, float((alone.gather(0, torch.tensor(index)) - used).abs().max()))
-    said = torch.cat([model(batch, whole=True) for batch in evaluation_batches(model, graphs, whole=True)]).argmax(1)
-    agree = said == predict_logits(model, graphs).argmax(1)
+    guide = torch.cat([model(batch, whole=True) for batch in evaluation_batches(model, graphs, whole=True)]).argmax(1)
+    agree = guide == predict_logits(model, graphs).argmax(1)
     figures = {"evidence_error": error, "evidence_size": float(torch.cat(sizes).mean())}
     return {
         **figures,
@@ -185,8 +190,8 @@ def _ahead_without_parts(model: ProtGNNMined, value: Tensor, base: Tensor) -> Te
     return lead.squeeze(1) + gain.clamp(max=0).sum(1) > 0
 
 
-def _cut_parts(graphs: GraphSet, parts: PartSet, pieces: list[tuple[int, int]]) -> GraphSet:
-    """Parts, each given as its graph and its row in ``parts``, cut out of their graphs."""
+def _cut_out(graphs: GraphSet, parts: PartSet, pieces: list[tuple[int, int]]) -> GraphSet:
+    """Cut parts out of their graphs; ``pieces`` are pairs of a graph and a row of ``parts``."""
     inside = [
         torch.tensor([bool(parts.masks[row] >> node & 1) for node in range(int(graphs.node_counts[graph]))])
         for graph, row in pieces
@@ -218,7 +223,7 @@ def familiarity(similar: Tensor) -> float | None:
 
 @torch.no_grad()
 def faithfulness(model: ProtGNN, outcome: Outcome, subgraphs: GraphSet) -> dict[str, float]:
-    """The promises, as figures.
+    """How faithful the explanations of a model are.
 
     ``prototype_error``: largest difference between a prototype and its subgraph encoded alone. ``sum_error``:
     largest difference between summed contributions and logits. ``median_similarity``: of the graphs to the nearest

@@ -23,7 +23,7 @@ ROUNDING = 1e-4
 class PrototypeCard:
     """One prototype in words and numbers.
 
-    ``graph`` is the number of its source in the training part and ``name`` what that graph is called (the SMILES of a
+    ``graph`` is the number of its source in the training set and ``name`` what that graph is called (the SMILES of a
     molecule), ``nodes`` its nodes there; ``weight`` is that of its own class; ``support`` is how many training graphs
     it is nearest to, of those that resemble any prototype. ``scale`` are the similarities of the training graphs to it
     at 0, 1, …, 100 per cent, from the lowest to the highest; old runs have none.

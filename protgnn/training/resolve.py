@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from torch import nn
 
-from protgnn.data.looks import row_hashes
 from protgnn.data.network.instances import Instances, NetworkInstances, Reach
 from protgnn.data.schema import Schema
+from protgnn.data.wl_hashes import row_hashes
 from protgnn.datasets.policy import default_encoder
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.model.readout import READOUTS, targets_read

@@ -90,9 +90,9 @@ class Run:
     labels: list[Any] | None = None
     """What the estimator's user calls the classes, where other than 0, 1, 2, …"""
     seen: list[int] | None = None
-    """The columns of node features that were anything but zero in the training part."""
+    """The columns of node features that were anything but zero in the training set."""
     vocabulary: frozenset[str] | None = None
-    """The words of the training part, where it is sentences."""
+    """The words of the training set, where it is sentences."""
     edits: Edits | None = None
     """What was done to the prototypes by hand."""
 

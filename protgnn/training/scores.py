@@ -103,11 +103,12 @@ def majority_baseline(per_class: Mapping[str, Mapping[str, Any]]) -> tuple[str, 
     return name, per_class[name]["n"] / max(sum(one["n"] for one in per_class.values()), 1)
 
 
-def score_warnings(scores: Mapping[str, Any]) -> list[str]:
+def score_warnings(scores: Mapping[str, Any], class_weight: str | Mapping[str, float] = "none") -> list[str]:
     """What a reader of these scores, of one part or several by name, must not miss, in sentences.
 
     A class that a part has no example of; and of the part that is reported on, the last one, a class that is never
-    predicted, and an accuracy that always predicting one class would have, too.
+    predicted, and an accuracy that always predicting one class would have, too. Weights of classes are advised where
+    the model was trained without, as ``class_weight`` of its recipe says.
     """
     parts = {name: scores[name] for name in PART_NAMES if name in scores} or {"": scores}
     found = []
@@ -122,12 +123,12 @@ def score_warnings(scores: Mapping[str, Any]) -> list[str]:
     for name in never:
         count = figures["per_class"][name]["n"]
         rare = count * len(figures["per_class"]) < figures["n"]
-        advice = f": {BALANCED}" if rare else ""
+        advice = f": {BALANCED}" if rare and class_weight == "none" else ""
         found.append(f"class {name} is never predicted on {_where(part)}, which has {count} of it{advice}")
-    return found + _baseline_warnings(figures, part)
+    return found + _baseline_warnings(figures, part, class_weight == "none")
 
 
-def _baseline_warnings(figures: Mapping[str, Any], part: str) -> list[str]:
+def _baseline_warnings(figures: Mapping[str, Any], part: str, advise: bool) -> list[str]:
     """What to say of an accuracy that always predicting the most frequent class would have, too."""
     name, baseline = majority_baseline(figures["per_class"])
     sizes = [own["n"] for own in figures["per_class"].values() if own["n"]]
@@ -135,7 +136,7 @@ def _baseline_warnings(figures: Mapping[str, Any], part: str) -> list[str]:
     if correct > most:
         return []
     compared = "equals" if correct == most else f"is not above {baseline:.1%},"
-    advice = f"; {BALANCED}" if sizes and 2 * min(sizes) <= most else ""
+    advice = f"; {BALANCED}" if advise and sizes and 2 * min(sizes) <= most else ""
     return [
         f"accuracy {figures['accuracy']:.1%} on {_where(part)} {compared} that of always predicting {name}: judge by "
         f"balanced accuracy, ROC AUC and the recall of each class{advice}"

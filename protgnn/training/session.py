@@ -1,4 +1,4 @@
-"""What surrounds a model while it trains: device, optimiser, running average, validation, best state, record."""
+"""The state of a training around its model: device, optimiser, weight average, validation, best state, log."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ Model = TypeVar("Model", bound=GraphClassifier)
 
 
 class Session(Generic[Model]):
-    """A model and everything that changes with it from one epoch to the next.
+    """A model in training, and everything that changes with it from one epoch to the next.
 
-    ``model`` learns; ``exported``, its running average if the recipe asks for one, is what is validated and kept.
-    With several ``ranks`` each process has a session of its own, and all hold the same weights after every step.
+    ``model`` is trained. ``exported`` is validated and kept: the running average of its weights if the recipe asks for
+    one, otherwise the model itself. With several ``ranks`` each process has its own session, and all hold the same
+    weights after every step.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Session(Generic[Model]):
 
     @property
     def anchored(self) -> bool:
-        """Whether prototypes are the embeddings of their subgraphs by now."""
+        """Whether prototypes are fixed to the embeddings of their subgraphs."""
         return self.state.stage != "learn"
 
     def embed(self, batch: Batch, parts: bool = False) -> Tensor:
@@ -81,7 +82,7 @@ class Session(Generic[Model]):
         return h.float()
 
     def epochs(self, most: int, window: int, lr: float) -> Iterator[int]:
-        """The numbers of the epochs that are left of a stage of at most so many; the optimiser begins anew with it."""
+        """Count the epochs left of a stage of at most ``most``. Each stage starts with a new optimiser."""
         state, recipe = self.state, self.recipe
         self.most, self.window = most, stage_window(window, most, settled(recipe.patience))
         fused = self.device.type in ("cpu", "cuda")
@@ -95,21 +96,25 @@ class Session(Generic[Model]):
             yield state.epoch
 
     def step(self, loss: Tensor, weight: float | None = None) -> None:
-        """One step of the optimiser; with several ranks along the mean gradient of all, in which this one's counts by
-        its ``weight``, by default as much as any."""
+        """Take one step along the gradient of a loss; with several ranks along the mean of their gradients.
+
+        ``weight`` is the weight of this rank in that mean; by default all ranks have the same.
+        """
         self.fabric.backward(loss)
-        self.ranks.average_gradients(list(self.model.parameters()), 1 / self.ranks.count if weight is None else weight)
+        self.ranks.average_gradients(
+            list(self.model.parameters()), 1 / self.ranks.world_size if weight is None else weight
+        )
         self.optimizer.step()
         if self.average is not None:
             self.average.update()
 
-    def agree(self) -> None:
-        """Let all ranks hold the same: norms have counted the graphs of each, and processors may round otherwise."""
+    def synchronise(self) -> None:
+        """Average weights and buffers over the ranks: norms saw different graphs, and devices may round differently."""
         for model in dict.fromkeys((self.model, self.exported)):
             self.ranks.average(list(model.state_dict().values()))
 
     def end_epoch(self, loss: float, accuracy: float) -> None:
-        """Validate, keep the state if it is the best of its stage, and put the epoch on record."""
+        """Validate, keep the state if it is the best of its stage, and log the epoch."""
         found, state = self.validate(), self.state
         check_finite(-found.minus_loss, f"The validation loss of epoch {state.epoch}", f"lr below {self.recipe.lr}")
         by = self.criterion.select_by
@@ -124,10 +129,10 @@ class Session(Generic[Model]):
         self.recorder.report(state)
 
     def validate(self) -> Quality:
-        """How good the exported model is on the validation graphs; on whole graphs until prototypes are anchored."""
+        """The quality of the exported model on the validation graphs; whole graphs are compared before anchoring."""
         assert self.valid.y is not None
         classes = torch.zeros(0, len(self.valid.schema.class_names))
-        logits = self.ranks.rows(
+        logits = self.ranks.gather_rows(
             len(self.valid),
             lambda _: predict_logits(self.exported, self.valid_share, self.device, whole=not self.anchored),
             classes,
@@ -142,7 +147,7 @@ class Session(Generic[Model]):
             state.best = copy_of(self.exported.state_dict())
 
     def restore_best(self) -> None:
-        """Go back to the best state of the stage; the average begins again from it."""
+        """Restore the best state of the stage, and restart the weight average from it."""
         if not self.state.best:  # the stage had no epoch
             self.keep_if_best(self.validate())
         self.model.load_state_dict(self.state.best)
@@ -156,13 +161,13 @@ class Session(Generic[Model]):
 
 
 def check_finite(loss: float, name: str, advice: str) -> None:
-    """Refuse a loss that is not a number, and say what to try."""
+    """Refuse a loss that is not finite, with advice on what to try."""
     if not math.isfinite(loss):
         raise ProtGNNError(f"{name} is not a number: try {advice}")
 
 
 def parameter_groups(model: GraphClassifier, sampler_lr: float) -> list[dict[str, Any]]:
-    """All parameters for one optimiser; the sampler has a learning rate of its own."""
+    """The parameter groups of the optimiser: the sampler has its own learning rate."""
     own = [value for name, value in model.named_parameters() if name.startswith("sampler.")]
     rest = [value for name, value in model.named_parameters() if not name.startswith("sampler.")]
     return [{"params": rest}, {"params": own, "lr": sampler_lr}] if own else [{"params": rest}]

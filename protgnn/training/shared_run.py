@@ -23,7 +23,7 @@ def begun_by_first(ranks: Ranks, begin: Callable[[], AbstractContextManager[Begu
         ProtGNNError: The first rank was refused the folder; it says why, and the others that it was.
     """
     if not ranks.first:
-        message = ranks.first_says(b"")
+        message = ranks.broadcast(b"")
         if message == REFUSED:
             raise ProtGNNError("The first process could not begin: see its message")
         yield Begun(None, None if message == NEW else _read(message.removeprefix(STATE)))
@@ -35,7 +35,7 @@ def begun_by_first(ranks: Ranks, begin: Callable[[], AbstractContextManager[Begu
             assert begun.folder is not None
             message = NEW if begun.state is None else STATE + (begun.folder / STATE_FILE).read_bytes()
         finally:
-            ranks.first_says(message)
+            ranks.broadcast(message)
         yield begun
 
 

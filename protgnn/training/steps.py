@@ -29,24 +29,24 @@ from protgnn.training.session import Session, check_finite
 
 
 class StepLoss(Protocol):
-    """What the steps of a stage minimise."""
+    """The loss of a training stage."""
 
     @property
     def lr(self) -> float:
         """Adam's learning rate in this stage."""
 
     def begin_epoch(self, first: Tensor) -> None:
-        """Get ready for an epoch whose first step is on the training graphs ``first``."""
+        """Prepare an epoch whose first step has the training graphs ``first``."""
 
     def on_evidence(self, step: int) -> bool:
-        """Whether a step of this epoch is on evidence, so that its instances come as graphs of their own."""
+        """Whether a step of this epoch compares evidence, so that each instance must be a graph of its own."""
 
     def __call__(self, step: int, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
         """The loss of a batch with classes ``[B]``, and its logits ``[B, C]``."""
 
 
 def train_epoch(session: Session[Any], loss: StepLoss) -> tuple[float, float]:
-    """One pass over the training graphs, of every batch this rank's share; mean loss and accuracy on the way."""
+    """Train for one epoch on this rank's share of every batch. Return the mean training loss and accuracy."""
     recipe, epoch, train, ranks = session.recipe, session.state.epoch, session.train, session.ranks
     session.wrapped.train()
     torch.manual_seed(seed_for(recipe.seed, ranks.stream("dropout"), epoch))
@@ -64,7 +64,7 @@ def train_epoch(session: Session[Any], loss: StepLoss) -> tuple[float, float]:
         if share.weight[step]:
             total = total + value.detach().cpu() * batch.num_graphs
             correct = correct + logits.detach().argmax(1).eq(batch.y).sum().cpu()
-    session.agree()
+    session.synchronise()
     total, correct = ranks.sum(torch.stack([total, correct]))
     mean = float(total) / len(order)
     advice = f"a smaller lr than {recipe.lr}, and features that are no larger than some tens"
@@ -84,7 +84,7 @@ def costs_of(recipe: Recipe) -> Costs:
 
 
 class WholeGraphLoss:
-    """What the losses whose steps are all on whole graphs have in common."""
+    """Base class of the losses that see whole graphs only."""
 
     def __init__(self, session: Session[Any]) -> None:
         self.lr: float = session.recipe.lr
@@ -152,12 +152,12 @@ class EvidenceLoss:
         self.exploration: Exploration | None = None
 
     def begin_epoch(self, first: Tensor) -> None:
-        """Draw this epoch's noise, which does not fade (docs/decisions/0007), and let norms see a whole network."""
+        """Seed this epoch's noise, which does not fade (docs/decisions/0007), and update norms on a whole network."""
         recipe, epoch = self.session.recipe, self.session.state.epoch
         if recipe.exploration:
             concern = self.session.ranks.stream("exploration")
             self.exploration = Exploration(recipe.exploration, generator_for(recipe.seed, concern, epoch))
-        if self.session.train.num_targets:  # steps on evidence see only what is near a target
+        if self.session.train.num_targets:  # steps on evidence see only the surroundings of a target
             rng = generator_for(recipe.seed, "whole", epoch)
             with torch.no_grad():
                 for batch in self.session.train.shuffled(first, len(first), rng, lambda step: False):
@@ -170,32 +170,37 @@ class EvidenceLoss:
         return self._of_evidence(batch, y) if self.on_evidence(step) else self._of_whole_graphs(batch, y)
 
     def _of_whole_graphs(self, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Eq. 3 with fixed prototypes, which are embedded as subgraphs and move in the steps on evidence."""
+        """Eq. 3 with fixed prototypes: they move only in the steps on evidence."""
         return self.whole_graphs.eq_3(self.session.embed(batch), self.session.model.head.vectors.detach(), y)
 
     def _of_evidence(self, batch: Batch, y: Tensor) -> tuple[Tensor, Tensor]:
         session, model, recipe = self.session, self.session.model, self.session.recipe
-        model.train(not session.train.num_targets)  # norms keep up with whole graphs; what is near a target is none
+        # The running statistics of whole graphs keep up; the surroundings of a target are no whole graph.
+        model.train(not session.train.num_targets)
         proposals = model.propose(batch, self.exploration)
         model.eval()
-        offered = proposals.parts.batch.to(batch.x.device)
-        with torch.no_grad():  # of all candidates only those that are taken are worth a gradient
-            both = session.embed(offered.joined(self.subgraphs), parts=True)
-            found = nearest(squared_distances(both[: offered.num_graphs], both[offered.num_graphs :]), proposals.parts)
+        proposed = proposals.candidates.batch.to(batch.x.device)
+        with torch.no_grad():  # only the nearest candidates, found here, get a gradient below
+            h, prototypes = self._embed_with_prototypes(proposed)
+            found = nearest(squared_distances(h, prototypes), proposals.candidates)
         model.train()
         taken = cut_parts(batch, found.member(batch).t().cpu())
-        both = session.embed(taken.batch.to(batch.x.device).joined(self.subgraphs), parts=True)
-        h, prototypes = both[: taken.batch.num_graphs], both[taken.batch.num_graphs :]
-        of_part = squared_distances(h, prototypes)[taken.part.to(h.device)]  # [B, K, K]: every prototype, its evidence
-        distance = of_part.diagonal(dim1=1, dim2=2)
+        h, prototypes = self._embed_with_prototypes(taken.batch.to(batch.x.device))
+        of_candidate = squared_distances(h, prototypes)[taken.row.to(h.device)]  # [B, K, K]
+        distance = of_candidate.diagonal(dim1=1, dim2=2)  # candidate k is the evidence for prototype k
         logits = model.head.logits(distance)
         weight = session.criterion.class_weight
         loss = objective(logits, distance, prototypes, y, model.head.classes, self.costs, weight)
         return loss + imitation(proposals, batch, found, recipe.evidence_budget, recipe.evidence_edges), logits
 
+    def _embed_with_prototypes(self, candidates: Batch) -> tuple[Tensor, Tensor]:
+        """Embeddings ``[P, H]`` of candidates and ``[K, H]`` of the prototypes' subgraphs, in one pass."""
+        both = self.session.embed(candidates.joined(self.subgraphs), parts=True)
+        return both[: candidates.num_graphs], both[candidates.num_graphs :]
+
 
 def in_share(number: int, share: float) -> bool:
-    """Whether a step of that number is one of a share of all steps, evenly spread."""
+    """Whether step ``number`` belongs to an evenly spaced ``share`` of all steps."""
     return math.floor((number + 1) * share) > math.floor(number * share)
 
 

@@ -107,8 +107,8 @@ def train_in(
     prepared = _prepare(parts, run.recipe, encoder)  # before anything is written
     run = replace(run, recipe=prepared.recipe)
     ranks = join_ranks(prepared.recipe)
-    ranks.agree("" if run.data is None else run.data.fingerprint, "data")
-    ranks.agree(run.recipe.model_dump_json(), "recipe")
+    ranks.check_equal("" if run.data is None else run.data.fingerprint, "data")
+    ranks.check_equal(run.recipe.model_dump_json(), "recipe")
     settle = partial(resolve, train=parts.train, encoder=encoder)
     with begun_by_first(ranks, partial(training_in, folder, run, resume, overwrite, settle)) as begun:
         trained = _train(prepared, on_epoch, begun.state, begun.folder)

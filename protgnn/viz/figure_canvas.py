@@ -26,7 +26,7 @@ class FigureCanvas:
     sheet: Sheet
     rows: int
     arcs: bool = False
-    parts: list[str] = field(default_factory=list)
+    svg: list[str] = field(default_factory=list)
     shown: list[ReasoningRow] = field(default_factory=list)
     drawn: dict[int, MarkedPicture] = field(default_factory=dict)
     y: float = 0.0
@@ -95,10 +95,10 @@ class FigureCanvas:
         muted: bool = False,
         anchor: str = "start",
     ) -> None:
-        self.parts.append(write(x, y, text, self.theme, size, bold, muted, anchor))
+        self.svg.append(write(x, y, text, self.theme, size, bold, muted, anchor))
 
     def panel(self, x: float, y: float, width: float, height: float) -> None:
-        self.parts.append(
+        self.svg.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="8" '
             f'fill="{self.theme.panel}" stroke="{self.theme.line}"/>'
         )
@@ -111,7 +111,7 @@ class FigureCanvas:
         left = zero if value >= 0 else zero - length
         colour = theme.of_class(label)
         fill = colour if value >= 0 else "none"
-        self.parts.append(
+        self.svg.append(
             f'<rect x="{left:.1f}" y="{y:.1f}" width="{length:.1f}" height="{height:g}" fill="{fill}" '
             f'stroke="{colour}" stroke-width="1.5"/>'
             f'<path d="M{zero:.1f} {y - 3:.1f}v{height + 6:g}" stroke="{theme.ink}"/>'

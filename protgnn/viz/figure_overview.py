@@ -17,7 +17,7 @@ def draw_header(figure: FigureCanvas) -> None:
     """What is predicted, of what, whether that is so, and what a reader must know before trusting it."""
     why, theme = figure.why, figure.theme
     predicted = shortened(class_said(why.class_names[why.predicted]), 520, 22, bold=True)
-    figure.parts.append(class_shape(why.predicted, MARGIN + 9, 35, 17, theme))
+    figure.svg.append(class_shape(why.predicted, MARGIN + 9, 35, 17, theme))
     figure.text(MARGIN + 28, 43, predicted, size=22, bold=True)
     said = f"predicted with probability {why.probabilities[why.predicted]:.2f}"
     figure.text(WIDTH - MARGIN, 42, said, size=15, anchor="end")
@@ -37,14 +37,14 @@ def draw_header(figure: FigureCanvas) -> None:
     for warning in warnings(why):
         lines = wrapped(warning, INNER - 48, 13, bold=True)
         height = 18 * len(lines) + 14
-        figure.parts.append(
+        figure.svg.append(
             f'<g class="warning"><rect x="{MARGIN}" y="{figure.y - 6:.1f}" width="{INNER}" height="{height}" rx="5" '
             f'fill="{theme.warning}" stroke="{theme.ink}" stroke-width="1"/>'
         )
         figure.text(MARGIN + 15, figure.y + 14, "!", size=17, bold=True)
         for number, line in enumerate(lines):
             figure.text(MARGIN + 34, figure.y + 13 + 18 * number, line, bold=number == 0)
-        figure.parts.append("</g>")
+        figure.svg.append("</g>")
         figure.y += height + 8
 
 
@@ -56,7 +56,7 @@ def draw_overview(figure: FigureCanvas) -> None:
         height = min(figure.input.height, 220.0) + 34
         figure.panel(MARGIN, figure.y, INNER, height)
         figure.text(MARGIN + 12, figure.y + 20, "the input", size=12, muted=True)
-        figure.parts.append(figure.sheet.place(figure.input, (MARGIN + 12, figure.y + 24, INNER - 24, height - 30)))
+        figure.svg.append(figure.sheet.place(figure.input, (MARGIN + 12, figure.y + 24, INNER - 24, height - 30)))
         figure.y += height + 12
         figure.y += _draw_sums(figure, MARGIN, figure.y, INNER) + 8
         return
@@ -68,7 +68,7 @@ def draw_overview(figure: FigureCanvas) -> None:
         figure.panel(MARGIN, figure.y, left, height)
         figure.text(MARGIN + 12, figure.y + 20, "the input", size=12, muted=True)
         room = (MARGIN + 12, figure.y + 28, left - 24, height - 40 - (14 * len(notes) if figure.input.note else 0))
-        figure.parts.append(figure.sheet.place(figure.input, room, alt=figure.why.title))
+        figure.svg.append(figure.sheet.place(figure.input, room, alt=figure.why.title))
         for number, line in enumerate(reversed(notes)):
             figure.text(MARGIN + 12, figure.y + height - 10 - 14 * number, line, size=11, muted=True)
     figure.y += height + 12
@@ -85,7 +85,7 @@ def _draw_sums(figure: FigureCanvas, x: float, y: float, width: float) -> float:
     widest = max(text_width(why.class_names[label], 13, bold=True) for label in ordered[:_MOST_CLASSES])
     names = min(widest + 34, 0.38 * width)
     for label in ordered[:_MOST_CLASSES]:
-        figure.parts.append(class_shape(label, x + 7, y + 10, 12, theme))
+        figure.svg.append(class_shape(label, x + 7, y + 10, 12, theme))
         name = shortened(why.class_names[label], names - 30, 13, bold=True)
         figure.text(x + 22, y + 15, name, bold=label == why.predicted)
         figure.bar(x + names, y + 2, width - names - 128, why.logits[label], figure.largest_logit, label, 16)
@@ -111,7 +111,7 @@ def _draw_sums(figure: FigureCanvas, x: float, y: float, width: float) -> float:
 
 def draw_legend(figure: FigureCanvas) -> None:
     """What a reader who sees such a figure for the first time asks."""
-    figure.parts.append(f'<path d="M{MARGIN} {figure.y + 10:.1f}h{INNER}" stroke="{figure.theme.line}"/>')
+    figure.svg.append(f'<path d="M{MARGIN} {figure.y + 10:.1f}h{INNER}" stroke="{figure.theme.line}"/>')
     figure.y += 28
     why = figure.why
     compared = "Coloured: the parts that were compared" if figure.with_evidence else "Coloured: the prototype"

@@ -40,10 +40,10 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
     figure.shown += shown
     name = class_said(why.class_names[label])
     figure.y += 14
-    figure.parts.append(f'<g class="class" data-class="{label}">')
-    figure.parts.append(f'<path d="M{MARGIN} {figure.y:.1f}h{INNER}" stroke="{theme.line}"/>')
+    figure.svg.append(f'<g class="class" data-class="{label}">')
+    figure.svg.append(f'<path d="M{MARGIN} {figure.y:.1f}h{INNER}" stroke="{theme.line}"/>')
     figure.y += 28
-    figure.parts.append(class_shape(label, MARGIN + 8, figure.y - 6, 14, theme))
+    figure.svg.append(class_shape(label, MARGIN + 8, figure.y - 6, 14, theme))
     heading = shortened(f"What speaks for or against {name}", 520, 16, bold=True)
     figure.text(MARGIN + 24, figure.y, heading, size=16, bold=True)
     figure.y += 10
@@ -69,12 +69,12 @@ def draw_section(figure: FigureCanvas, label: int) -> None:
         figure.text(figure.sum_x, figure.y + 22, signed(line.contributions[label]), size=15, anchor="end")
         figure.y += 30
     total = shortened(f"total, the logit of {name}", figure.sum_x - MARGIN - 90, 14, bold=True)
-    figure.parts.append(
+    figure.svg.append(
         f'<path d="M{figure.sum_x - 80:.1f} {figure.y + 6:.1f}h84" stroke="{theme.ink}" stroke-width="1.2"/>'
     )
     figure.text(MARGIN, figure.y + 26, total, size=14, bold=True)
     figure.text(figure.sum_x, figure.y + 26, signed(why.logits[label]), size=17, bold=True, anchor="end")
-    figure.parts.append("</g>")
+    figure.svg.append("</g>")
     figure.y += 36
 
 
@@ -112,17 +112,17 @@ def _parts_of(figure: FigureCanvas, parts: str) -> str:
 
 def _draw_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
     x, y, height = MARGIN, figure.y, CELL_HEIGHT + 46
-    figure.parts.append(f'<g class="row" data-prototype="{row.prototype}">')
+    figure.svg.append(f'<g class="row" data-prototype="{row.prototype}">')
     if figure.with_evidence and figure.input is not None:
         figure.panel(x, y, CELL_WIDTH, CELL_HEIGHT + 40)
         box = (x + 8, y + 6, CELL_WIDTH - 16, CELL_HEIGHT - 4)
         if row.evidence is None:
-            figure.parts.append(figure.sheet.place(figure.input, box, alt="the whole input"))
+            figure.svg.append(figure.sheet.place(figure.input, box, alt="the whole input"))
             figure.text(x + 10, y + CELL_HEIGHT + 18, whole_of(figure.why), size=11, muted=True)
         else:
             shown = figure.why.describe_evidence(row) or ""
             nodes = row.marked or row.evidence
-            figure.parts.append(figure.sheet.place(figure.input, box, nodes, row.label, shown, _SMALLEST))
+            figure.svg.append(figure.sheet.place(figure.input, box, nodes, row.label, shown, _SMALLEST))
             if figure.what == "molecule":
                 shown = f"{count(len(row.evidence), 'atom')}: {shown}"
             if len(row.places) > 1:
@@ -132,7 +132,7 @@ def _draw_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
         x += CELL_WIDTH + 16
     _draw_prototype_cell(figure, row, x, y, CELL_HEIGHT + 40)
     _draw_arithmetic(figure, row, label, figure.numbers_x, y + CELL_HEIGHT / 2 + 8)
-    figure.parts.append("</g>")
+    figure.svg.append("</g>")
     figure.y += height
 
 
@@ -141,29 +141,29 @@ def _draw_cards(figure: FigureCanvas, rows: list[ReasoningRow], label: int) -> N
     for start in range(0, len(rows), 3):
         for place, row in enumerate(rows[start : start + 3]):
             x, y = MARGIN + place * (CELL_WIDTH + 21), figure.y
-            figure.parts.append(f'<g class="row" data-prototype="{row.prototype}">')
+            figure.svg.append(f'<g class="row" data-prototype="{row.prototype}">')
             _draw_prototype_cell(figure, row, x, y, CELL_HEIGHT + 126)
             _draw_arithmetic(figure, row, label, x + 10, y + CELL_HEIGHT + 58)
-            figure.parts.append("</g>")
+            figure.svg.append("</g>")
         figure.y += CELL_HEIGHT + 134
 
 
 def _draw_wide_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
     """Sentence under sentence, then the arithmetic."""
-    figure.parts.append(f'<g class="row" data-prototype="{row.prototype}">')
+    figure.svg.append(f'<g class="row" data-prototype="{row.prototype}">')
     figure.y += 10
     if figure.with_evidence and figure.input is not None:
         height = min(figure.input.height, 200.0)
         said = "these words" if row.evidence is not None else "the whole sentence"
         figure.text(MARGIN, figure.y + 12, said, size=11, muted=True)
         nodes = row.marked or ()
-        figure.parts.append(
+        figure.svg.append(
             figure.sheet.place(figure.input, _line_box(figure, figure.input, height), nodes, row.label, said)
         )
         figure.y += height + 22
     shown = figure.prototype(row.prototype)
     first, _ = _captions(figure, row)
-    figure.parts.append(class_shape(row.label, MARGIN + 5, figure.y + 8, 9, figure.theme))
+    figure.svg.append(class_shape(row.label, MARGIN + 5, figure.y + 8, 9, figure.theme))
     figure.text(
         MARGIN + 16,
         figure.y + 12,
@@ -176,7 +176,7 @@ def _draw_wide_row(figure: FigureCanvas, row: ReasoningRow, label: int) -> None:
         _draw_prototype_in(figure, row, _line_box(figure, shown.picture, height))
         figure.y += height + 20
     _draw_arithmetic(figure, row, label, figure.sum_x - 262, figure.y + 18)
-    figure.parts.append("</g>")
+    figure.svg.append("</g>")
     figure.y += 78
 
 
@@ -185,7 +185,7 @@ def _draw_prototype_cell(figure: FigureCanvas, row: ReasoningRow, x: float, y: f
     figure.panel(x, y, CELL_WIDTH, height)
     _draw_prototype_in(figure, row, (x + 8, y + 6, CELL_WIDTH - 16, CELL_HEIGHT - 4))
     first, second = _captions(figure, row)
-    figure.parts.append(class_shape(row.label, x + 14, y + CELL_HEIGHT + 10, 9, figure.theme))
+    figure.svg.append(class_shape(row.label, x + 14, y + CELL_HEIGHT + 10, 9, figure.theme))
     figure.text(x + 24, y + CELL_HEIGHT + 14, shortened(first, CELL_WIDTH - 34, 11), size=11)
     figure.text(x + 10, y + CELL_HEIGHT + 29, shortened(second, CELL_WIDTH - 20, 11), size=11, muted=True)
 
@@ -208,7 +208,7 @@ def _draw_prototype_in(figure: FigureCanvas, row: ReasoningRow, box: tuple[float
         return
     alt = f"prototype {row.prototype}: {figure.why.describe(row)}"
     placed = figure.sheet.place(shown.picture, box, shown.nodes, row.label, alt, _SMALLEST)
-    figure.parts.append(placed.replace('class="evidence"', 'class="prototype"'))
+    figure.svg.append(placed.replace('class="evidence"', 'class="prototype"'))
 
 
 def _line_box(figure: FigureCanvas, picture: Picture, height: float) -> tuple[float, float, float, float]:

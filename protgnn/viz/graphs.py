@@ -33,10 +33,16 @@ def draw_graph(
     focus: Collection[int] = (),
     cards: Sequence[NodeCard] | None = None,
 ) -> Picture:
-    """One graph; with ``only`` some nodes matter, and the rest is there but pale.
+    """Draw one graph as nodes and edges.
 
-    Of a graph that is too large to be seen, the nodes nearest to ``focus`` are shown, and the picture says so. Nodes of
-    a network, one of the ``cards`` for each, are drawn as what they are called, their kind and their class.
+    Of a graph that is too large, the nodes nearest to ``only``, ``focus`` and the targets are drawn, and the note says
+    so.
+
+    Args:
+        graph: A set of one graph.
+        only: The nodes to emphasise; the others are pale. ``None`` emphasises all.
+        focus: Further nodes that must be in the picture.
+        cards: In a network, the name, kind and class of each node, to be written into it.
     """
     targets = set() if graph.targets is None else set(graph.targets[0].tolist())
     pairs = graph.edge_index.t().numpy()
@@ -46,39 +52,52 @@ def draw_graph(
     shown[nearest] = True
     pairs = pairs[shown[pairs].all(1)]
     edges = sorted({(min(a, b), max(a, b)) for a, b in pairs.tolist() if a != b})
-    position = {node: place for place, node in enumerate(chosen)}
     hints = node_hints(graph)
     signs = {node: _circle(hints[node]) if cards is None else _label(cards[node]) for node in chosen}
-    width, height = (max(getattr(sign, side) for sign in signs.values()) for side in ("width", "height"))
-    room = _ROOM if cards is None else width + 4 * _RING + 1
-    places = _layout(len(chosen), [(position[a], position[b]) for a, b in edges], max(_EDGE, 1.1 * room), room)
-    if cards is not None:
-        places = _lying(places)
-    left = min(place[0] for place in places) - width / 2 - 6
-    top = min(place[1] for place in places) - height / 2 - 6
-    right = max(place[0] for place in places) + width / 2 + 6
-    bottom = max(place[1] for place in places) + height / 2 + 6
-    spots = {
-        node: Spot(x - left, y - top, signs[node].width + 11, signs[node].height + 11)
-        for node, (x, y) in zip(chosen, places, strict=True)
-    }
+    spots, width, height = _spots(signs, edges, named=cards is not None)
     links = {(a, b): f"M{spots[a].x:.1f} {spots[a].y:.1f}L{spots[b].x:.1f} {spots[b].y:.1f}" for a, b in edges}
-    kept = set(chosen) if only is None else set(only)
-    parts = [
-        f'<path d="{path}" stroke="{{{_ink({a, b}, kept)}}}" stroke-width="1.6" fill="none"/>'
+    emphasised = set(chosen) if only is None else set(only)
+    svg = [
+        f'<path d="{path}" stroke="{{{_ink({a, b}, emphasised)}}}" stroke-width="1.6" fill="none"/>'
         for (a, b), path in links.items()
     ]
-    for number, spot in spots.items():
-        parts.append(signs[number].drawn(spot.x, spot.y, "{" + _ink({number}, kept) + "}", number in targets))
+    for node, spot in spots.items():
+        svg.append(signs[node].drawn(spot.x, spot.y, "{" + _ink({node}, emphasised) + "}", node in targets))
     notes = [f"{len(chosen)} of {len(graph.x)} nodes are shown"] if len(chosen) < len(graph.x) else []
+    notes += _legend(graph, len(targets), hints, None if cards is None else [cards[node] for node in chosen])
+    return Picture(width, height, "".join(svg), spots, links, note="; ".join(notes))
+
+
+def _spots(signs: dict[int, _Sign], edges: list[tuple[int, int]], named: bool) -> tuple[dict[int, Spot], float, float]:
+    """Where each sign is drawn, and the width and height of the picture; ``named`` signs are wide."""
+    width, height = (max(getattr(sign, side) for sign in signs.values()) for side in ("width", "height"))
+    room = width + 4 * _RING + 1 if named else _ROOM
+    position = {node: number for number, node in enumerate(signs)}
+    points = _layout(len(signs), [(position[a], position[b]) for a, b in edges], max(_EDGE, 1.1 * room), room)
+    if named:
+        points = _lying(points)
+    left = min(x for x, _ in points) - width / 2 - 6
+    top = min(y for _, y in points) - height / 2 - 6
+    right = max(x for x, _ in points) + width / 2 + 6
+    bottom = max(y for _, y in points) + height / 2 + 6
+    spots = {
+        node: Spot(x - left, y - top, sign.width + 11, sign.height + 11)
+        for (node, sign), (x, y) in zip(signs.items(), points, strict=True)
+    }
+    return spots, right - left, bottom - top
+
+
+def _legend(graph: GraphSet, targets: int, hints: list[str], cards: list[NodeCard] | None) -> list[str]:
+    """What rings and texts in the picture mean, given the cards of the nodes drawn, if they have any."""
+    notes = []
     if targets:
-        notes.append("ring: the node you asked about" if len(targets) == 1 else "rings: the nodes you asked about")
+        notes.append("ring: the node you asked about" if targets == 1 else "rings: the nodes you asked about")
     if cards is not None:
-        told = [what for what in ("kind", "label") if any(getattr(cards[node], what) for node in chosen)]
-        notes += [f"below each name: {' and '.join(told)} of the node"] if told else []
+        written = [what for what in ("kind", "label") if any(getattr(card, what) for card in cards)]
+        notes += [f"below each name: {' and '.join(written)} of the node"] if written else []
     elif any(hints) and (kind := _kind(graph)):
         notes.append(f"in the nodes: {kind}")
-    return Picture(right - left, bottom - top, "".join(parts), spots, links, note="; ".join(notes))
+    return notes
 
 
 @dataclass(frozen=True)

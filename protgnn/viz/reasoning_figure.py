@@ -43,7 +43,7 @@ def reasoning_figure(why: Reasoning, sheet: Sheet, rows: int = _ROWS, arcs: bool
     for label in figure.classes:
         draw_section(figure, label)
     draw_legend(figure)
-    return figure.parts, figure.y + 10
+    return figure.svg, figure.y + 10
 
 
 def title_of(why: Reasoning) -> str:

@@ -64,7 +64,7 @@ def report_page(
         graphs: Graphs that the model was not trained on, best with labels; without them the report has prototypes and
             scores, and no reasonings.
         of_what: Which graphs these are, in a word.
-        train: The training part, with which prototypes are drawn within the graphs that they come from.
+        train: The training set, with which prototypes are drawn within the graphs that they come from.
 
     Returns:
         The page, which fetches nothing.
@@ -123,13 +123,15 @@ def _quality(run: Run, reasons: list[Reasoning], of_what: str) -> dict[str, Any]
     """How good the model is on the graphs of the report, and how many of them it knows little about."""
     labelled = bool(reasons) and reasons[0].truth is not None
     found = _scores(run, reasons) if labelled else None
-    cautions = [] if found is None else score_warnings({**run.scores, "test": found} if of_what == "test" else found)
+    weights = run.recipe.class_weight
+    shown = run.scores if found is None else {**run.scores, "test": found} if of_what == "test" else found
+    cautions = score_warnings(shown, weights) if found is not None or "valid" in run.scores else []
     return {
         "found": found,
         "reliability": draw_reliability(_reliability(reasons), PAGE) if labelled else "",
         "temperature": run.scores.get("temperature"),
         "majority": None if found is None else majority_baseline(found["per_class"])[0],
-        "cautions": cautions if labelled else score_warnings(run.scores) if "valid" in run.scores else [],
+        "cautions": cautions,
         "own": labelled and of_what == "test",
         "graphs": len(reasons),
         "of_what": f"{of_what} {noun(run.recipe, run.schema)}s",
@@ -275,7 +277,7 @@ def _thumb(why: Reasoning, sheet: Sheet, prototype: int | None = None) -> dict[s
 
 
 def _median_similarity(run: Run) -> float | None:
-    """Whether similarities are alive, on the test part or, without one, on the validation part."""
+    """Whether similarities are alive, on the test set or, without one, on the validation set."""
     for part in ("test", "valid"):
         if part in run.scores:
             found: float | None = run.scores[part].get("median_similarity")

@@ -21,10 +21,10 @@ from protgnn.viz.html import class_sign
 from protgnn.viz.theme import DARK, LIGHT, variables
 from protgnn.web import run_card
 from protgnn.web.explorer import Explorer
-from protgnn.web.guard import Door, Guard, cookie
-from protgnn.web.limits import RefusedError
+from protgnn.web.guard import AccessRules, Guard, cookie
 from protgnn.web.molecule_edit import without_atom
 from protgnn.web.requests import AtomEdit, Edit, Nothing, PictureRequest, Question, body_of, checked
+from protgnn.web.server_limits import RefusedError
 from protgnn.web.visits import HELD_OUT, Visit, rows_of
 
 STATIC = Path(str(files("protgnn.web") / "static"))
@@ -35,14 +35,14 @@ _WORKBOOK = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def make_app(explorer: Explorer, door: Door) -> Starlette:
+def make_app(explorer: Explorer, access: AccessRules) -> Starlette:
     """The explorer as an ASGI application.
 
     Args:
         explorer: The runs that are open.
-        door: Who is let in.
+        access: Which requests are served.
     """
-    handlers = Handlers(explorer, door)
+    handlers = Handlers(explorer, access)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -70,7 +70,7 @@ def make_app(explorer: Explorer, door: Door) -> Starlette:
     ]
     return Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, door=door)],
+        middleware=[Middleware(Guard, access=access)],
         exception_handlers={ProtGNNError: _mistake, HTTPException: _no_such_thing, Exception: _failure},
         lifespan=lifespan,
     )
@@ -79,16 +79,16 @@ def make_app(explorer: Explorer, door: Door) -> Starlette:
 class Handlers:
     """What is answered to each request."""
 
-    def __init__(self, explorer: Explorer, door: Door) -> None:
-        self._explorer, self._door = explorer, door
+    def __init__(self, explorer: Explorer, access: AccessRules) -> None:
+        self._explorer, self._access = explorer, access
         self._page = (STATIC / "index.html").read_text("utf-8")
 
     async def page(self, request: Request) -> Response:
         """The page, and with it a visit."""
         response = HTMLResponse(self._page)
-        if self._explorer.visits.find(cookie(request.headers, self._door.cookie)) is None:
+        if self._explorer.visits.find(cookie(request.headers, self._access.cookie)) is None:
             key = self._explorer.visits.start().key
-            response.set_cookie(self._door.cookie, key, httponly=True, samesite="strict", path="/")
+            response.set_cookie(self._access.cookie, key, httponly=True, samesite="strict", path="/")
         return response
 
     async def theme(self, request: Request) -> Response:
@@ -180,7 +180,7 @@ class Handlers:
         Raises:
             RefusedError: Nobody whom the page was shown to, or somebody who was silent for long.
         """
-        visit = self._explorer.visits.find(cookie(request.headers, self._door.cookie))
+        visit = self._explorer.visits.find(cookie(request.headers, self._access.cookie))
         if visit is None:
             raise RefusedError(409, "The explorer does not know this visit any more: load the page again")
         return visit

@@ -1,4 +1,4 @@
-"""Two models side by side for the page: two runs, or a run and what a visitor's edits have made of it."""
+"""Two models side by side: two runs, or a run before and after a visitor's edits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from protgnn.explain.compare_runs import RunComparison, compare_runs, held_out_in_both
 from protgnn.web.answer import clean
-from protgnn.web.limits import RefusedError
 from protgnn.web.requests import Of
+from protgnn.web.server_limits import RefusedError
 from protgnn.web.visits import View, Visit
 
 MOST_DISAGREEMENTS = 500
@@ -20,7 +20,7 @@ NOTHING_TO_COMPARE = (
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two models: what the page calls each, and under which word it asks them."""
+    """Two models: their names on the page, and the value of ``of`` that addresses each in a request."""
 
     views: tuple[View, View]
     names: tuple[str, str]
@@ -29,10 +29,10 @@ class Pair:
 
 
 def pair_of(visit: Visit, second: View | None) -> Pair:
-    """What a visitor compares: with two runs the present model and the second run, with one the run and its edits.
+    """The models that a visitor compares: the two open runs or, if there is only one, the run and the edited model.
 
     Raises:
-        RefusedError: There is one run, and it was not edited.
+        RefusedError: Only one run is open, and it was not edited.
     """
     name = visit.base.opened.name
     if second is not None:
@@ -47,13 +47,13 @@ def pair_of(visit: Visit, second: View | None) -> Pair:
 
 
 def comparison(pair: Pair) -> dict[str, Any]:
-    """Scores, disagreements and prototypes of both.
+    """Compare scores, predictions and prototypes of two models.
 
-    Two runs are compared on graphs that neither was trained or chosen on; edits on the validation part, by which they
-    are judged, so that the test part stays unseen.
+    Two runs are compared on graphs that neither was trained or selected on. Edits are compared on the validation set,
+    so that the test set stays unseen while a visitor tries edits.
 
     Raises:
-        ProtGNNError: The data is not at hand, or the two are not of the same data and classes.
+        ProtGNNError: The data is missing, or the two models have different data or classes.
     """
     one, two = (view.opened for view in pair.views)
     notes: tuple[str, ...] = ()
@@ -73,12 +73,12 @@ def comparison(pair: Pair) -> dict[str, Any]:
         "only_second": found.mcnemar.only_second,
         "p_value": found.mcnemar.p_value,
         "disagreement_count": len(found.disagreements),
-        **_told_by_class(found, one.run.schema.class_names, one.noun),
+        **_classes_by_number(found, one.run.schema.class_names, one.noun),
     }
 
 
 def _scores(found: RunComparison) -> list[dict[str, Any]]:
-    """Scores that both have, and the second's less the first's with its interval."""
+    """Scores that both models have, and the difference (second minus first) with its confidence interval."""
     one, two = found.scores
     return [
         {
@@ -93,8 +93,8 @@ def _scores(found: RunComparison) -> list[dict[str, Any]]:
     ]
 
 
-def _told_by_class(found: RunComparison, names: tuple[str, ...], noun: str) -> dict[str, Any]:
-    """Disagreements and prototypes, with classes by number."""
+def _classes_by_number(found: RunComparison, names: tuple[str, ...], noun: str) -> dict[str, Any]:
+    """Disagreements and prototypes as JSON, in which a class is a number."""
     disagreements = [
         {
             "name": clean(one.name or f"{noun} {one.number}")[:400],

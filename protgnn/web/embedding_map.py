@@ -1,4 +1,4 @@
-"""The map: graphs and prototypes in the plane by t-SNE of what the model compares."""
+"""The map of the explorer: t-SNE of the embeddings that the model compares, of graphs and prototypes together."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from protgnn.explain.comparison import compared_embeddings
 from protgnn.training.evaluate import evaluation_batches
 from protgnn.web.opened_run import OpenedRun
 
-_FEWEST = 4  # points that t-SNE makes something of
+_FEWEST = 4  # points: t-SNE needs a perplexity of at least one
 
 
-def embeddings(opened: OpenedRun, instances: Instances) -> np.ndarray:
-    """What was compared of each graph, and after them the prototypes: ``[G + K, H]``."""
+def compared_vectors(opened: OpenedRun, instances: Instances) -> np.ndarray:
+    """The embeddings compared for each graph, followed by the prototypes: ``[G + K, H]``."""
     model = opened.model
     with torch.no_grad():
         found = [compared_embeddings(model, batch) for batch in evaluation_batches(model, instances)]
@@ -25,25 +25,25 @@ def embeddings(opened: OpenedRun, instances: Instances) -> np.ndarray:
     return result
 
 
-def places(vectors: np.ndarray) -> np.ndarray:
-    """Places in the unit square by t-SNE, ``[N, H] → [N, 2]``; the same vectors give the same places."""
+def tsne_positions(vectors: np.ndarray) -> np.ndarray:
+    """Positions in the unit square by t-SNE, ``[N, H] → [N, 2]``; deterministic."""
     from sklearn.manifold import TSNE
 
     if len(vectors) < _FEWEST:
         flat = np.stack([np.arange(len(vectors)), np.zeros(len(vectors))], 1)
     else:
-        nearby = min(30.0, (len(vectors) - 1) / 3)
+        perplexity = min(30.0, (len(vectors) - 1) / 3)
         noise = np.random.default_rng(0).normal(size=vectors.shape)
-        # The same part occurs in many graphs: without a little noise all of them would be one dot.
+        # Many graphs have the same evidence: without a little noise they would all be drawn as one dot.
         spread = vectors + 0.05 * (vectors.std() or 1.0) * noise
-        flat = TSNE(perplexity=nearby, init="pca", random_state=0, max_iter=500).fit_transform(spread)
+        flat = TSNE(perplexity=perplexity, init="pca", random_state=0, max_iter=500).fit_transform(spread)
     low, high = flat.min(0), flat.max(0)
     unit: np.ndarray = (flat - low) / np.where(high > low, high - low, 1.0)
     return unit
 
 
-def map_of(points: np.ndarray, graphs: int, classes: list[int]) -> dict[str, Any]:
-    """Places for the page: those of the graphs in their order, then those of the prototypes with their classes."""
+def map_points(points: np.ndarray, graphs: int, classes: list[int]) -> dict[str, Any]:
+    """Positions as JSON: those of the graphs in their order, then those of the prototypes with their classes."""
     rounded = np.round(points, 4).tolist()
     return {
         "graphs": rounded[:graphs],

@@ -14,16 +14,16 @@ from protgnn.datasets.new_input import read_for_prediction
 from protgnn.errors import DataError, ProtGNNError
 from protgnn.explain.explanation import Reasoning
 from protgnn.training.resolve import as_model_input
-from protgnn.web import download
+from protgnn.web import export
 from protgnn.web.answer import answer
 from protgnn.web.compare import comparison, pair_of
-from protgnn.web.edits import apply_edit, edited_run, edits_of, undo
-from protgnn.web.embedding_map import embeddings, map_of, places
-from protgnn.web.limits import RefusedError, ServerLimits
+from protgnn.web.embedding_map import compared_vectors, map_points, tsne_positions
 from protgnn.web.opened_run import OpenedRun
 from protgnn.web.prototype_sheet import occurrences, prototype_sheet
 from protgnn.web.requests import Edit, Question
 from protgnn.web.row_set import AT_ONCE, RowSet
+from protgnn.web.server_limits import RefusedError, ServerLimits
+from protgnn.web.visitor_edits import apply_edit, edited_run, edits_of, undo
 from protgnn.web.visits import HELD_OUT, View, Visit, Visits, rows_of
 from protgnn.web.what_changed import what_changed
 from protgnn.web.work import Workers
@@ -185,10 +185,10 @@ class Explorer:
         if kept not in view.cache:
             count = min(len(rows.instances), self.limits.mapped)
             chosen = rows.instances[list(range(count))]
-            vectors = await self.workers.model.run(embeddings, view.opened, chosen)
-            points = await self.workers.long.run(places, vectors)
+            vectors = await self.workers.model.run(compared_vectors, view.opened, chosen)
+            points = await self.workers.long.run(tsne_positions, vectors)
             classes = view.opened.model.head.classes.tolist()
-            made = map_of(points, count, classes) | {"left_out": len(rows.instances) - count}
+            made = map_points(points, count, classes) | {"left_out": len(rows.instances) - count}
             if key != HELD_OUT:
                 return made
             view.cache[kept] = made
@@ -197,13 +197,13 @@ class Explorer:
 
     async def csv(self, rows: RowSet) -> bytes:
         """Predictions and explanations of all rows."""
-        return download.as_csv([row for row, _ in await self._explained(rows, 0)])
+        return export.as_csv([row for row, _ in await self._explained(rows, 0)])
 
     async def workbook(self, rows: RowSet) -> bytes:
         """The same with pictures; of very many rows the first have one."""
         found = await self._explained(rows, self.limits.pictured_rows)
         content = [row for row, _ in found], [png for _, png in found], rows.title
-        return await self.workers.long.run(download.as_workbook, *content)
+        return await self.workers.long.run(export.as_workbook, *content)
 
     async def _explained(self, rows: RowSet, pictured: int) -> list[tuple[dict[str, Any], bytes | None]]:
         found: list[tuple[dict[str, Any], bytes | None]] = []
@@ -214,11 +214,11 @@ class Explorer:
 
 def _some_explained(rows: RowSet, start: int, pictured: int) -> list[tuple[dict[str, Any], bytes | None]]:
     draws = start < pictured
-    return [(row, download.row_png(why) if draws else None) for row, why in rows.explained(start, AT_ONCE)]
+    return [(row, export.row_png(why) if draws else None) for row, why in rows.explained(start, AT_ONCE)]
 
 
 def _view(opened: OpenedRun, limits: ServerLimits) -> View:
-    """A model with its held-out rows, where its data is at hand: the test part, or the validation part without one."""
+    """A model with its held-out rows, where its data is at hand: the test set, or the validation set without one."""
     view = View(opened)
     for part, title in (("test", "test part"), ("valid", "validation part")):
         try:

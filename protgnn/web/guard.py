@@ -1,9 +1,8 @@
-"""Who is let in: hosts, origins, the token, and the headers that keep a page to itself.
+"""Access control: allowed hosts and origins, the token, and security headers.
 
-The explorer is for those who were given its address. A page of somebody else, open in the same browser, must neither
-read from it (no answer allows another origin) nor write to it (a request that changes or computes something must come
-from the explorer's own page and carries a header that no form can send). Names that point to this machine by trickery
-are refused by the ``Host`` header.
+Another site open in the same browser must neither read from the explorer (no response allows a foreign origin) nor
+write to it (CSRF: a request that changes or computes something must carry a header that no form can send). DNS
+rebinding fails because the ``Host`` header must name an allowed host.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 HEADER = "x-protgnn"
-"""The header that the page sends with whatever is no plain look; no form and no link can."""
+"""The page sends this header with every request except GET and HEAD; forms and links cannot send it."""
 
 _READING = ("GET", "HEAD")
 _POLICY = (
@@ -40,11 +39,13 @@ _HEADERS = {
 
 
 @dataclass(frozen=True)
-class Door:
-    """Under which names the explorer answers, and what opens it.
+class AccessRules:
+    """Which requests are served.
 
-    ``hosts`` are values of the ``Host`` header; ``cookie`` is a word that tells the cookies of two explorers on one
-    machine apart, since browsers do not tell ports apart; ``token`` is asked for where other machines can reach it.
+    Attributes:
+        hosts: The allowed values of the ``Host`` header.
+        cookie: The name of the session cookie. Browsers share cookies between ports, so each explorer has its own name.
+        token: The secret that a visitor must present; ``None`` if only this machine can reach the explorer.
     """
 
     hosts: frozenset[str]
@@ -55,18 +56,18 @@ class Door:
     def token_cookie(self) -> str:
         return f"{self.cookie}-token"
 
-    def opens(self, given: str | None) -> bool:
-        """Whether a token is the right one; always where none is asked for."""
+    def accepts(self, given: str | None) -> bool:
+        """Whether this token is the right one; always true if none is required."""
         if self.token is None:
             return True
         return given is not None and hmac.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
 
 
 class Guard:
-    """Turns away who must not be served, and seals every answer; an ASGI middleware."""
+    """ASGI middleware that refuses forbidden requests and adds security headers to every response."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
-        self._app, self._door = app, door
+    def __init__(self, app: ASGIApp, access: AccessRules) -> None:
+        self._app, self._access = app, access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -75,24 +76,24 @@ class Guard:
             return await send({"type": "websocket.close", "code": 1008})
         sealed = _sealing(send, scope["path"])
         headers = Headers(scope=scope)
-        if headers.get("host", "").lower() not in self._door.hosts:
+        if headers.get("host", "").lower() not in self._access.hosts:
             return await _refuse(sealed, 421, "This is not the address under which the explorer was started")
         fault = self._foreign(scope["method"], headers)
         if fault is not None:
             return await _refuse(sealed, 403, fault)
         given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=None).get("token", [None])[0]
-        if self._door.token is not None and given is not None and scope["path"] == "/":
-            if not self._door.opens(given):
+        if self._access.token is not None and given is not None and scope["path"] == "/":
+            if not self._access.accepts(given):
                 return await _refuse(sealed, 403, "This token is not the one that `protgnn explore` printed")
             return await self._admit(sealed)
-        if not self._door.opens(cookie(headers, self._door.token_cookie)):
+        if not self._access.accepts(cookie(headers, self._access.token_cookie)):
             return await _refuse(sealed, 403, "Open the address with the token that `protgnn explore` printed")
         await self._app(scope, receive, sealed)
 
     def _foreign(self, method: str, headers: Headers) -> str | None:
-        """What tells that a request does not come from the explorer's own page; nothing where all is well."""
+        """The reason to refuse a request that another page sent; ``None`` for one of the explorer's own page."""
         origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
-        if origin is not None and origin.lower() not in {f"http://{host}" for host in self._door.hosts}:
+        if origin is not None and origin.lower() not in {f"http://{host}" for host in self._access.hosts}:
             return "Another page asked for this: open the explorer itself"
         if site not in ("same-origin", "none") and headers.get("sec-fetch-mode") != "navigate":
             return "Another page asked for this: open the explorer itself"
@@ -101,15 +102,15 @@ class Guard:
         return None
 
     async def _admit(self, send: Send) -> None:
-        """Give the token as a cookie, and show the page without it in the address."""
-        value = f"{self._door.token_cookie}={self._door.token}; Path=/; HttpOnly; SameSite=Strict"
+        """Store the token in a cookie and redirect to the address without it."""
+        value = f"{self._access.token_cookie}={self._access.token}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", b"/"), (b"set-cookie", value.encode())]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
 
 def cookie(headers: Headers, name: str) -> str | None:
-    """One cookie of a request; none where it is not there or the header cannot be read."""
+    """The value of a cookie; ``None`` if it is missing or the header is malformed."""
     try:
         found = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
@@ -118,7 +119,7 @@ def cookie(headers: Headers, name: str) -> str | None:
 
 
 def _sealing(send: Send, path: str) -> Callable[[Message], Awaitable[None]]:
-    """``send`` with the headers that every answer has."""
+    """Wrap ``send`` so that every response has the security headers."""
 
     async def sealed(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -60,7 +60,7 @@ class OpenedRun:
 
     @cached_property
     def context(self) -> RunContext:
-        """What the run knows; prototypes are drawn within their sources where the training part is at hand."""
+        """What the run knows; prototypes are drawn within their sources where the training set is at hand."""
         return RunContext.of(self.run, None if self.data is None else self.part("train"))
 
     @cached_property
@@ -108,7 +108,7 @@ class OpenedRun:
         return as_model_input(self.run.recipe, named_targets(self.data, text, self.targets))
 
     def explain(self, instances: Instances) -> list[Reasoning]:
-        """Why each is predicted to be what it is, with the warnings that the training part calls for."""
+        """Why each is predicted to be what it is, with the warnings that the training set calls for."""
         return explain_run(self.model, self.run, instances, self.context)
 
     def lines(self, instances: Instances) -> list[int] | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import ClientDisconnect, Request
 
-from protgnn.web.limits import RefusedError
+from protgnn.web.server_limits import RefusedError
 
 _PATIENCE = 30.0  # seconds for a body to arrive
 
@@ -26,7 +26,7 @@ class Checked(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Place(Checked):
+class RowReference(Checked):
     """A row of the table."""
 
     rows: Key
@@ -37,7 +37,7 @@ class Question(Checked):
     """What is asked about, as text or as a row of the table, and whom; ``before`` is what was asked last."""
 
     text: Text | None = None
-    place: Place | None = None
+    place: RowReference | None = None
     before: Text | None = None
     of: Of = "first"
 

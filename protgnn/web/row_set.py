@@ -1,4 +1,4 @@
-"""Rows of the table: graphs of one source, the held-out part or an upload, and a line on each prediction.
+"""Rows of the table: graphs of one source, the held-out set or an upload, and a line on each prediction.
 
 Only the lines are kept. A reasoning is computed again when it is looked at: that takes milliseconds, and thousands of
 reasonings would take a gigabyte.
@@ -16,8 +16,8 @@ from protgnn.explain.render_text import difference, places_counted, whole_of
 from protgnn.viz.picture import Sheet
 from protgnn.viz.theme import PAGE
 from protgnn.web.answer import clean, thumb
-from protgnn.web.limits import RefusedError
 from protgnn.web.opened_run import OpenedRun
+from protgnn.web.server_limits import RefusedError
 
 AT_ONCE = 32
 """Rows that are explained in one turn of the model; after each, others have theirs."""

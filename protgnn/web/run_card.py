@@ -6,8 +6,8 @@ from typing import Any
 
 from protgnn.version import VERSION
 from protgnn.web.answer import clean
-from protgnn.web.limits import ServerLimits
 from protgnn.web.opened_run import OpenedRun
+from protgnn.web.server_limits import ServerLimits
 
 _MOLECULES = [
     ("paracetamol", "CC(=O)Nc1ccc(O)cc1"),

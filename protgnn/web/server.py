@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from protgnn.errors import ProtGNNError
 from protgnn.web.explorer import Explorer
-from protgnn.web.guard import Door
+from protgnn.web.guard import AccessRules
 
 _MOST_AT_ONCE = 512
 
@@ -21,7 +21,7 @@ class Address:
     """Where the explorer listens, who is let in, and what to open in a browser."""
 
     listening: socket.socket
-    door: Door
+    access: AccessRules
     url: str
 
 
@@ -46,11 +46,11 @@ def bind(host: str, port: int) -> Address:
     alone = is_loopback(host)
     token = None if alone else secrets.token_urlsafe(24)
     names = {"127.0.0.1", "localhost", "[::1]"} if alone else _names(host)
-    door = Door(frozenset(f"{name}:{taken}" for name in names), f"protgnn-{taken}", token)
+    access = AccessRules(frozenset(f"{name}:{taken}" for name in names), f"protgnn-{taken}", token)
     shown = host if ":" not in host else f"[{host}]"
     if host in ("0.0.0.0", "::"):
         shown = socket.gethostname().lower()
-    return Address(listening, door, f"http://{shown}:{taken}/" + ("" if token is None else f"?token={token}"))
+    return Address(listening, access, f"http://{shown}:{taken}/" + ("" if token is None else f"?token={token}"))
 
 
 def serve(explorer: Explorer, address: Address, when_ready: Callable[[], None] | None = None) -> None:
@@ -64,7 +64,7 @@ def serve(explorer: Explorer, address: Address, when_ready: Callable[[], None] |
     from protgnn.web.app import make_app
 
     config = uvicorn.Config(
-        make_app(explorer, address.door),
+        make_app(explorer, address.access),
         log_level="warning",
         access_log=False,
         server_header=False,

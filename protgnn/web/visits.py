@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from protgnn.editing.editor import PrototypeEditor
-from protgnn.web.limits import RefusedError, ServerLimits
 from protgnn.web.opened_run import OpenedRun
 from protgnn.web.row_set import RowSet
+from protgnn.web.server_limits import RefusedError, ServerLimits
 
 HELD_OUT = "held-out"
 
@@ -82,7 +82,7 @@ class Visits:
 
 
 def rows_of(visit: Visit, key: str) -> RowSet:
-    """The rows that a visitor names: the held-out part as the present model predicts it, or an upload of theirs.
+    """The rows that a visitor names: the held-out set as the present model predicts it, or an upload of theirs.
 
     Raises:
         RefusedError: There is no such upload, or the data of the run is not at hand.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
-from protgnn.web.limits import RefusedError, ServerLimits
+from protgnn.web.server_limits import RefusedError, ServerLimits
 
 P = ParamSpec("P")
 T = TypeVar("T")

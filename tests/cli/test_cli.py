@@ -10,11 +10,14 @@ import sys
 import tomllib
 
 import pytest
+from rdkit.Chem import MolFromSmiles, MolToSmiles
 
 import protgnn
 from protgnn.cli.console import evidence_advice
+from protgnn.explain.run_data import run_data
 from protgnn.io.progress import ProgressBar
 from protgnn.training.recipe import make_recipe
+from protgnn.training.run import read_run
 from tests.conftest import TINY
 
 COMMANDS = [
@@ -383,6 +386,23 @@ def test_the_demo_does_not_replace_a_run_on_other_data(protgnn_command, run_fold
 def test_scoring_on_the_training_data_is_said_to_be_so(protgnn_command, run_folder, molecules_csv):
     ended = protgnn_command("evaluate", run_folder, molecules_csv)
     assert ended.status == 0 and "trained on part of this data" in ended.err
+
+
+def test_molecules_that_the_model_learned_from_are_counted(protgnn_command, run_folder, tmp_path):
+    run = read_run(run_folder)
+    data = run_data(run)
+    known, new = data.train.names[:3] + data.valid.names[:1], data.test.names[:2]
+    rewritten = [MolToSmiles(MolFromSmiles(name), canonical=False, rootedAtAtom=1) for name in known]
+    assert rewritten != list(known), "another way to write a molecule does not hide it"
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text("smiles,label\n" + "".join(f"{name},{run.schema.class_names[0]}\n" for name in [*rewritten, *new]))
+    for command in (("evaluate", run_folder), ("compare", run_folder, run_folder)):
+        ended = protgnn_command(*command, mixed)
+        assert ended.status == 0
+        assert "4 of 6 molecules were in the training or validation part" in ended.err
+    fresh = tmp_path / "fresh.csv"
+    fresh.write_text("smiles,label\n" + "".join(f"{name},{run.schema.class_names[0]}\n" for name in new))
+    assert "training or validation" not in protgnn_command("evaluate", run_folder, fresh).err
 
 
 def test_evidence_that_is_too_small_is_told():

@@ -96,7 +96,7 @@ def test_cut_parts_are_the_induced_subgraphs_each_stored_once(graphs, seed):
     for candidate in range(4):
         expected = cut(graphs, torch.arange(len(graphs)), member[candidate])
         for number in range(len(graphs)):
-            row = int(parts.part[number, candidate])
+            row = int(parts.row[number, candidate])
             mine = (node_graph == row).nonzero().squeeze(1)
             alone = expected[number]
             assert torch.equal(parts.batch.x[mine], alone.x)
@@ -106,7 +106,7 @@ def test_cut_parts_are_the_induced_subgraphs_each_stored_once(graphs, seed):
             assert sorted(drawn.t().tolist()) == listed
             attr = dict(zip(listed_ends(drawn), parts.batch.edge_attr[inside].tolist(), strict=True))
             assert attr == dict(zip(listed_ends(alone.edge_index), alone.edge_attr.tolist(), strict=True))
-    assert parts.batch.num_graphs == len(set(parts.part.flatten().tolist()))
+    assert parts.batch.num_graphs == len(set(parts.row.flatten().tolist()))
 
 
 def listed_ends(edge_index: torch.Tensor) -> list[tuple[int, ...]]:

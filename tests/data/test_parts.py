@@ -6,8 +6,8 @@ import pytest
 
 from protgnn.data.parts import all_parts
 from protgnn.data.units import Units, mask_of, members
+from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.molecule import from_smiles, parse
-from protgnn.featurizers.units import units_of
 
 MOLECULES = [
     "CC(=O)Nc1ccc(O)cc1",

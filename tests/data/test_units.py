@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protgnn.data.units import Units, mask_of, members
+from protgnn.featurizers.graph_units import groups_of, units_of
 from protgnn.featurizers.molecule import from_smiles, parse
-from protgnn.featurizers.units import groups_of, units_of
 
 MOLECULES = ["CC(=O)Nc1ccc(O)cc1", "c1ccc2ccccc2c1", "O=C1CCCCO1", "C1CC1", "CC(C)(C)OC(=O)N", "C=CC#N", "C1CC2CCC1C2"]
 

@@ -49,7 +49,7 @@ def test_checking_twice_changes_nothing_more(graphs: GraphSet) -> None:
     assert notes == []
 
 
-def test_repairs_are_told() -> None:
+def test_repaired_edges_are_reported() -> None:
     _, notes = check(one_graph([(0, 0), (0, 1), (0, 1), (1, 0), (1, 2)]), training=False)
     assert [note.split(" in ")[0] for note in notes] == [
         "Dropped 1 self-loops",

@@ -65,7 +65,7 @@ READ = {
     "29-copies.csv": read(
         (1, 0, 0, 1, 0, 1, 0),
         names=(*MOLECULES[:2], *MOLECULES[3:]),
-        note="3 copies were dropped; 1 molecules whose rows disagree on the label were left out",
+        note="dropped 3 copies, left out 1 molecule whose rows disagree on the label",
         dedupe=True,
     ),
     "30-names-and-smiles.smi": read(note="its column 'column 3'"),

@@ -38,7 +38,7 @@ def test_a_stratified_split_has_every_graph_once_and_every_class_to_train(sizes:
     assert set(torch.tensor(y)[parts.train].tolist()) == set(range(len(sizes)))
 
 
-def test_proportions_are_kept() -> None:
+def test_a_stratified_split_keeps_the_class_proportions() -> None:
     graphs = with_labels([0] * 150 + [1] * 50)
     parts = split(graphs, "stratified", 3)
     assert [len(parts.train), len(parts.valid), len(parts.test)] == [160, 20, 20]
@@ -46,7 +46,7 @@ def test_proportions_are_kept() -> None:
 
 
 @pytest.mark.parametrize("kind", ["random", "stratified"])
-def test_the_seed_decides(kind: str) -> None:
+def test_equal_seeds_give_equal_splits_and_other_seeds_others(kind: str) -> None:
     graphs = with_labels([0, 1] * 50)
     assert torch.equal(split(graphs, kind, 1).test, split(graphs, kind, 1).test)
     assert not torch.equal(split(graphs, kind, 1).test, split(graphs, kind, 2).test)

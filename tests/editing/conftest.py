@@ -7,6 +7,7 @@ import pytest
 
 from protgnn.cli.main import main
 from protgnn.editing import PrototypeEditor
+from tests.conftest import MINED
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +18,17 @@ def sampled_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -
     settings = [part for setting in [*few, "search_iterations=2"] for part in ("--set", setting)]
     with pytest.raises(SystemExit) as end:
         main(["train", str(molecules_csv), "--out", str(folder), "--plus", *settings])
+    assert not end.value.code
+    return folder
+
+
+@pytest.fixture(scope="session")
+def composed_run(molecules_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of a ProtGNN+ with mined prototypes and a composition; not to be changed."""
+    folder = tmp_path_factory.mktemp("runs") / "composed"
+    options = [*MINED, "--set", "composition=true", "--set", "calibrate=false"]
+    with pytest.raises(SystemExit) as end:
+        main(["train", str(molecules_csv), "--out", str(folder), *options])
     assert not end.value.code
     return folder
 

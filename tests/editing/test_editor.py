@@ -18,7 +18,7 @@ def logits_on_validation(editor):
     return predict_logits(editor.model, editor.valid.graphs)
 
 
-def test_what_is_asked_for_is_what_the_model_has_then(editor, shown):
+def test_an_edit_makes_exactly_the_requested_changes(editor, shown):
     before = shown(editor)
     result = editor.edit(remove=[1], replace={2: "CCC"}, add=["high: CCO"], require=[0])
     after = shown(editor)
@@ -30,7 +30,7 @@ def test_what_is_asked_for_is_what_the_model_has_then(editor, shown):
     assert result.after["accuracy"] == editor.run.scores["valid"]["accuracy"]
 
 
-def test_every_promise_holds_for_the_edited_model_stored_and_opened(editor, tmp_path):
+def test_an_edited_model_is_faithful_after_it_is_saved_and_opened(editor, tmp_path):
     editor.edit(remove=[1], replace={2: "CCC"}, add=["high: CCO"])
     editor.save(tmp_path / "edited")
     model, run = load_model(tmp_path / "edited")
@@ -172,6 +172,17 @@ def test_mined_weights_stay_positive_and_in_the_own_class(mined):
     head = mined.model.head
     own = torch.nn.functional.one_hot(head.classes, 3).t().bool()
     assert bool((head.last.weight[own] >= 0).all()) and bool((head.last.weight[~own] == 0).all())
+
+
+@pytest.mark.parametrize("change", [{"add": ["high: CCO"]}, {"remove": [1]}])
+def test_weights_that_were_averaged_with_a_composition_do_not_grow_back(composed_run, change):
+    editor = PrototypeEditor.of_run(composed_run)
+    editor.model.divide_logits(4.0)
+    before = editor.model.head.last.weight.detach().amax(0)
+    kept = [number for number in range(len(before)) if number not in change.get("remove", [])]
+    editor.edit(**change)
+    after = editor.model.head.last.weight.detach().amax(0)[: len(kept)]
+    assert 0.5 < float(after.norm() / before[kept].norm()) < 1.5
 
 
 def test_the_size_of_a_look_is_that_of_its_part(mined):

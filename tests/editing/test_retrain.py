@@ -26,7 +26,7 @@ def test_mining_again_keeps_what_is_required_and_never_takes_what_is_forbidden(m
     assert mined.run.scores["valid"]["prototype_error"] <= 1e-5
 
 
-def test_every_promise_holds_after_training_on_and_it_cannot_be_undone(editor):
+def test_evidence_is_faithful_after_retraining_which_cannot_be_undone(editor):
     editor.edit(remove=[1])
     before = [weight.clone() for weight in editor.model.parameters()]
     editor.retrain(1)

@@ -49,7 +49,7 @@ def test_a_row_that_is_not_there_is_named(protgnn_command, prototype_run):
     assert protgnn_command("explain", prototype_run, "test", "--row", 8).status == 0
 
 
-def test_a_plain_model_says_that_it_has_nothing_to_explain_by(protgnn_command, run_folder):
+def test_explaining_with_a_plain_model_is_refused(protgnn_command, run_folder):
     ended = protgnn_command("explain", run_folder, "CCO")
     assert ended.status == 1 and "no prototypes to explain by" in ended.err
 

@@ -42,7 +42,7 @@ def explainer_of(model, algorithm=None, level="edge"):
 
 
 def some_pairs(data, count=6):
-    """Pairs that are not joined in the network of the test part, and pairs that are."""
+    """Pairs that are not joined in the network of the test set, and pairs that are."""
     network = data.test.network
     joined = network.edge_index[:, network.edge_index[0] < network.edge_index[1]][:, ::97][:, :3]
     return network, torch.cat([data.test.targets[:count].t(), joined], dim=1)
@@ -105,7 +105,7 @@ def test_masks_can_be_learned_where_an_edge_can_be_there_in_part(fitted, data):
     assert bool(found.edge_mask.isfinite().all()) and float(found.edge_mask.max()) > 0
 
 
-def test_what_is_missing_or_impossible_is_said(fitted, data):
+def test_missing_or_impossible_arguments_are_refused(fitted, data):
     network, pairs = some_pairs(data)
     module = PyGModule(fitted.model_, network.schema)
     with pytest.raises(DataError, match="wants `edge_label_index`, the pairs to classify"):

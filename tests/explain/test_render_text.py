@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from io import StringIO
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext, explain
-from protgnn.explain.render_text import chosen_rows, difference, likeness, similarity_said
+from protgnn.explain.render_text import ReasoningTable, chosen_rows, difference, likeness, similarity_said
 from protgnn.explain.run_data import run_part
 from protgnn.training.run import load_model
 from protgnn.viz.figure_rows import telling_rows
@@ -62,6 +64,21 @@ def test_every_number_of_the_sentence_stands_in_the_last_column(reasons):
         sentence = re.sub(r" \([^()]* -?\+?\d+\.\d\d, [^()]*\d\.\d\d\)", "", difference(why))  # what a base is made of
         told = [float(number) for number in re.findall(r" ([+-]\d+\.\d\d)(?=[,;]|$)", sentence)]
         assert told and set(told) <= set(leads(str(why)))
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_number_is_cut_off_at_the_edge_of_a_terminal(mined_run, width):
+    model, run = load_model(mined_run)
+    of_run = explain(model, run_part(run, "test"), RunContext.of(run))[0]
+    weights = tuple(0.5 * (label == of_run.predicted) for label in range(len(of_run.class_names)))
+    row = replace(of_run.rows[0], resemblance=1.0, similarity=5.0, weights=weights, places=((0,), (1,)), counts=True)
+    names = ("< 1.69 mg per litre", "from 1.69 to 3.24", ">= 3.24 mg per litre")
+    why = replace(of_run, class_names=names, rows=(row, *of_run.rows[1:]))
+    console = Console(file=StringIO(), width=width)
+    console.print(ReasoningTable(why))
+    shown = console.file.getvalue()
+    assert "2 × 2.50  looks the" in shown and "→ from" in shown
+    assert leads(shown) == leads(str(why))
 
 
 def test_a_row_that_adds_nothing_is_not_listed():
@@ -163,3 +180,10 @@ def test_cut_edges_lead_from_the_evidence_to_the_rest(reasons):
             assert why.cut_edges(row) == sorted(why.cut_edges(row), key=lambda edge: edge[::-1])
             expected = {(a, b) for a, b in edges if a in inside and b not in inside}
             assert set(why.cut_edges(row)) == expected
+
+
+def test_a_page_asks_about_a_class_that_is_a_number_in_words():
+    for name, asked in (("1", "Why class 1?"), ("toxic", "Why toxic?")):
+        why = replace(ODD, class_names=(name, "b"), logits=(2.0, 1.0), rows=ODD.rows[:1])
+        page = render("reasoning.html", why=reasoning_entry(why, Sheet(PAGE)), defs="")
+        assert f"<h1>{asked}</h1>" in page

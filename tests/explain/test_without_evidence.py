@@ -29,7 +29,7 @@ def reasoning(similarity: float, base: tuple[float, ...]) -> Reasoning:
 
 @pytest.fixture(scope="module")
 def explained(base_run):
-    """Model, graphs, context and reasonings of the test part."""
+    """Model, graphs, context and reasonings of the test set."""
     model, run = load_model(base_run)
     graphs, context = run_part(run, "test"), RunContext.of(run)
     return model, graphs, context, explain(model, graphs, context)

@@ -11,8 +11,8 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.data.subgraph import cut
 from protgnn.data.units import members
 from protgnn.data.validate import check
+from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.sentence import Sentence, from_sentences, word_in_a_circle
-from protgnn.featurizers.units import units_of
 from tests.sentences import needs_vectors
 
 

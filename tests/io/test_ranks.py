@@ -38,7 +38,7 @@ def test_a_batch_smaller_than_the_ranks_is_refused():
         Ranks(0, 4).share(torch.arange(12), 3)
 
 
-def test_alone_nothing_changes():
+def test_with_a_single_process_every_operation_is_the_identity():
     order = torch.randperm(10)
     share = ALONE.share(order, 4)
     assert share.order is order and share.size == 4 and share.weight == [1.0, 1.0, 1.0]
@@ -47,7 +47,7 @@ def test_alone_nothing_changes():
     ALONE.average_gradients([weight], 1.0)
     ALONE.average([weight.data])
     assert weight.grad.tolist() == [1, 2] and weight.tolist() == [1, 1]
-    assert ALONE.all_say(b"word") == [b"word"] and ALONE.first_says(b"word") == b"word"
+    assert ALONE.all_gather(b"word") == [b"word"] and ALONE.broadcast(b"word") == b"word"
 
 
 def test_only_torchrun_makes_ranks(monkeypatch):

@@ -11,7 +11,7 @@ from torch import nn
 from protgnn.model.batch_norm_stats import SubgraphBatchNormStats
 
 
-def test_training_in_one_world_leaves_the_statistics_of_the_other_alone():
+def test_training_on_subgraphs_leaves_the_statistics_of_whole_graphs_alone():
     encoder = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
     parts = SubgraphBatchNormStats(encoder)
     before = copy.deepcopy(encoder.state_dict())

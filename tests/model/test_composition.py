@@ -112,3 +112,12 @@ def test_dividing_divides_what_is_added(graphs, composition):
     before = composition(graphs.batch())
     composition.divide(2.5)
     torch.testing.assert_close(composition(graphs.batch()), before / 2.5)
+
+
+def test_without_a_node_a_graph_is_what_is_left_of_it(graphs, composition):
+    batch = graphs.batch()
+    found = composition.without_each_node(batch)
+    for node in range(len(batch.x)):
+        present = torch.arange(len(batch.x)) != node
+        wanted = composition(batch, present)[batch.batch[node]]
+        torch.testing.assert_close(found[node], wanted, rtol=0, atol=1e-5)

@@ -45,7 +45,7 @@ def model_of(name: str) -> ProtGNNPlus:
 @pytest.mark.parametrize("name", ["gcn", "gin", "gat", "sage"])
 def test_evidence_cut_out_and_encoded_alone_has_the_distance_that_was_used(graphs, name):
     model = model_of(name)
-    with model.parts.in_use():  # another world than that of whole graphs
+    with model.parts.in_use():  # other statistics than those of whole graphs
         model.train().encoder(graphs.batch())
     model.eval()
     batch = graphs.batch()
@@ -65,15 +65,15 @@ def test_every_prototype_takes_the_nearest_of_its_graphs_proposals(graphs):
     model = model_of("gin").eval()
     batch = graphs.batch()
     with torch.no_grad():
-        parts = model.propose(batch).parts
+        parts = model.propose(batch).candidates
         distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
         evidence = nearest(distance, parts)
     for number in range(len(graphs)):
         for prototype in range(len(CLASSES)):
-            offered = {int(row) for row in parts.part[number]}
+            offered = {int(row) for row in parts.row[number]}
             least = min(float(distance[row, prototype]) for row in offered)
             assert float(evidence.distance[number, prototype]) == pytest.approx(least, rel=1e-4, abs=1e-7)
-            assert int(evidence.part[number, prototype]) in offered
+            assert int(evidence.row[number, prototype]) in offered
 
 
 def test_predictions_do_not_depend_on_the_batch(graphs):
@@ -128,9 +128,9 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
 
     def own_proposals() -> float:
         with torch.no_grad():
-            parts = model.propose(batch).parts
+            parts = model.propose(batch).candidates
             distance = squared_distances(model.embed_parts(parts.batch), model.head.vectors)
-        own = distance[parts.part[:, : len(CLASSES)], torch.arange(len(CLASSES))]  # [B, K]
+        own = distance[parts.row[:, : len(CLASSES)], torch.arange(len(CLASSES))]  # [B, K]
         return float(own[:6, :2].mean() + own[6:12, 2:].mean()) / 2  # where the graph has what the prototype is
 
     before = own_proposals()
@@ -139,7 +139,9 @@ def test_a_sampler_that_imitates_proposes_nearer_parts(graphs):
         known = model.head.vectors.detach()
         proposals = propose(model.sampler, z, batch, known, model.options, Exploration(1.0, generator))
         with torch.no_grad():
-            evidence = nearest(squared_distances(model.embed_parts(proposals.parts.batch), known), proposals.parts)
+            evidence = nearest(
+                squared_distances(model.embed_parts(proposals.candidates.batch), known), proposals.candidates
+            )
         optimizer.zero_grad()
         imitation(proposals, batch, evidence, 0.01, 7).backward()
         optimizer.step()

@@ -11,10 +11,10 @@ from protgnn.data.resemblance import look_of, resemblance
 from protgnn.data.subgraph import cut
 from protgnn.data.units import Units, mask_of, members
 from protgnn.errors import DataError
+from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.kinds import kinds_of
 from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.featurizers.part_rule import PartRule
-from protgnn.featurizers.units import units_of
 from protgnn.model.mined import ALIKE, EPSILON, STRUCTURE, ProtGNNMined
 from protgnn.model.places import NODE_COST
 from protgnn.training.build import build

@@ -145,7 +145,7 @@ def ring_of_rings(count: int) -> GraphSet:
 
 @every_encoder
 @modes
-def test_all_present_is_the_same_as_nothing_said(name, norm, training):
+def test_weights_of_one_are_the_same_as_no_weights(name, norm, training):
     graphs = ring_of_rings(4)
     model = encoder(name, norm, graphs).double().train(training)
     batch, twin = in_double(graphs.batch()), copy.deepcopy(model)

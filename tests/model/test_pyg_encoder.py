@@ -133,7 +133,7 @@ def test_the_norm_of_a_recipe_reaches_a_pyg_model():
     torch.testing.assert_close(norm(x)[:1], norm(x[:1]))  # of each node, not of the graph
 
 
-def test_a_module_that_pools_by_itself_is_told_not_to(molecules):
+def test_a_module_that_pools_by_itself_is_refused(molecules):
     class Pooling(nn.Module):
         out_channels = 8
 

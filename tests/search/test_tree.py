@@ -15,9 +15,10 @@ from torch import Tensor
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.subgraph import cut
+from protgnn.data.units import mask_of, members
 from protgnn.errors import DataError
 from protgnn.model.prototype_layer import squared_distances
-from protgnn.search.bitsets import BitGraph, to_bits, to_matrix, to_nodes
+from protgnn.search.bitsets import BitGraph, to_matrix
 from protgnn.search.pool import Cutter
 from protgnn.search.tree import SearchSettings, search
 from tests.search.oracle import PlainSearch, plain_search
@@ -57,7 +58,7 @@ def test_prototypes_that_share_a_graph_do_at_least_as_well_as_alone(
 @given(graph_sets(), settings())
 def test_answers_are_connected_and_within_the_size_limit(graphs: GraphSet, knobs: SearchSettings) -> None:
     for result in search(graphs, range(len(graphs)), prototypes(2), encode, knobs):
-        for nodes in map(to_nodes, result.node_sets):
+        for nodes in map(members, result.node_sets):
             assert 0 < len(nodes) <= knobs.max_nodes
             assert nx.is_connected(network(graphs, result.graph).subgraph(nodes))
 
@@ -68,7 +69,7 @@ def test_targets_are_kept_and_nothing_is_cut_off_from_them(graphs: GraphSet, kno
     assert graphs.targets is not None
     for result in search(graphs, range(len(graphs)), prototypes(2), encode, knobs):
         targets = set(graphs.targets[result.graph].tolist())
-        for nodes in map(to_nodes, result.node_sets):
+        for nodes in map(members, result.node_sets):
             parts = list(nx.connected_components(network(graphs, result.graph).subgraph(nodes)))
             assert targets <= set(nodes)
             assert all(part & targets for part in parts)
@@ -162,8 +163,8 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, int]) -> None:
 
 @given(st.sets(st.integers(0, 200)))
 def test_bitsets_come_back_as_the_nodes_they_were_made_of(nodes: set[int]) -> None:
-    assert to_nodes(to_bits(nodes)) == sorted(nodes)
-    assert set(to_matrix([to_bits(nodes)], 201)[0].nonzero()[0]) == nodes
+    assert members(mask_of(nodes)) == sorted(nodes)
+    assert set(to_matrix([mask_of(nodes)], 201)[0].nonzero()[0]) == nodes
 
 
 @hypothesis_settings(max_examples=25, deadline=None)
@@ -173,7 +174,7 @@ def test_cutting_by_bitsets_equals_cutting_by_masks(graphs: GraphSet, data: st.D
     sizes = graphs.node_counts[owners].tolist()
     targets = [[]] * len(owners) if graphs.targets is None else graphs.targets[owners].tolist()
     node_sets = [
-        to_bits(kept) | data.draw(st.integers(1, 2**size - 1)) for size, kept in zip(sizes, targets, strict=True)
+        mask_of(kept) | data.draw(st.integers(1, 2**size - 1)) for size, kept in zip(sizes, targets, strict=True)
     ]
     (fast,) = Cutter(graphs).batches(owners, node_sets)
     masks = [torch.from_numpy(to_matrix([nodes], size)[0]) for size, nodes in zip(sizes, node_sets, strict=True)]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from protgnn.data.batch import Batch
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
-from protgnn.data.units import Units, mask_of
+from protgnn.data.units import Units, mask_of, members
 from protgnn.featurizers.batch_units import BatchUnits
 from protgnn.featurizers.molecule import from_smiles
 from protgnn.featurizers.part_rule import ring_cycles
-from protgnn.search.bitsets import BitGraph, to_nodes
+from protgnn.search.bitsets import BitGraph
 from protgnn.search.projection import project
 from protgnn.search.tree import SearchSettings, search
 from protgnn.search.unit_graph import UnitGraph
@@ -86,7 +86,7 @@ def test_no_ring_and_no_group_of_a_molecule_is_ever_cut(whole_nodes: int) -> Non
         skeleton = nx.Graph(graphs[result.graph].edge_index.t().tolist())
         for nodes in result.node_sets:
             assert known[result.graph].is_whole(nodes)
-            assert nx.is_connected(skeleton.subgraph(to_nodes(nodes)))
+            assert nx.is_connected(skeleton.subgraph(members(nodes)))
 
 
 def test_a_large_budget_finds_the_best_whole_part_there_is() -> None:
@@ -102,7 +102,7 @@ def test_a_large_budget_finds_the_best_whole_part_there_is() -> None:
         for piece in pieces:
             unions |= {union | piece for union in unions}
         whole = [union for union in unions if 2 <= union.bit_count() <= 9 and own.is_whole(union)]
-        possible = {union for union in whole if nx.is_connected(skeleton.subgraph(to_nodes(union)))}
+        possible = {union for union in whole if nx.is_connected(skeleton.subgraph(members(union)))}
         assert possible == set(result.node_sets)
 
 
@@ -150,5 +150,5 @@ def test_words_of_a_compound_stay_together() -> None:
     sentence = BatchUnits.of(Schema("sentence"))
     assert sentence is not None
     for result in search(tied, [0], prototypes(1), encode, SearchSettings(min_nodes=1, max_nodes=5), units=sentence):
-        for nodes in map(to_nodes, result.node_sets):
+        for nodes in map(members, result.node_sets):
             assert (2 in nodes) == (3 in nodes)

@@ -148,7 +148,7 @@ def test_prototypes_of_a_class_are_different_subgraphs(trained):
     assert len(set(places)) == len(places)
 
 
-def test_the_promises_hold_after_a_save_and_a_load_in_another_process(molecules_csv, tmp_path):
+def test_a_model_is_faithful_after_a_save_and_a_load_in_another_process(molecules_csv, tmp_path):
     settings = [word for key, value in QUICK.items() for word in ("--set", f"{key}={value}")]
     command = [sys.executable, "-m", "protgnn"]
     folder = str(tmp_path / "run")

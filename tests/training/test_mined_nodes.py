@@ -15,7 +15,7 @@ from protgnn.data.schema import Schema
 from protgnn.data.subgraph import cut
 from protgnn.data.units import members
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.metrics.figures import explanation_figures
+from protgnn.explain.metrics.summary import explanation_figures
 from protgnn.featurizers.kinds import kinds_of
 from protgnn.training.recipe import make_recipe
 from protgnn.training.resolve import as_model_input, resolve

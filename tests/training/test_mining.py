@@ -12,7 +12,7 @@ from protgnn.datasets.builtin.smarts_motifs import motif_molecules
 from protgnn.datasets.splits import split
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explanation import RunContext, explain
-from protgnn.explain.metrics.figures import explanation_figures
+from protgnn.explain.metrics.summary import explanation_figures
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training import checkpoint
 from protgnn.training.evaluate import Outcome, faithfulness

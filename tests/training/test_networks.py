@@ -42,7 +42,7 @@ def sampled(network) -> SplitData:
 @pytest.mark.parametrize("encoder", ["gcn", "gin", "gat"])
 @pytest.mark.parametrize("extra", [{}, PLUS], ids=["prototypes", "plus"])
 @pytest.mark.parametrize("task", ["houses", "links"])
-def test_the_promises_hold_after_save_and_load(task, extra, encoder, request, tmp_path: Path):
+def test_a_model_of_a_network_is_faithful_after_save_and_load(task, extra, encoder, request, tmp_path: Path):
     parts = request.getfixturevalue(task)
     recipe = make_recipe(encoder=encoder, **SMALL, **extra)
     model, done = train_in(tmp_path / "run", parts, Run(recipe, parts.train.schema))
@@ -82,7 +82,7 @@ def test_a_pair_side_by_side_has_prototypes_of_twice_the_width(links):
 
 
 @pytest.mark.parametrize("extra", [{}, PLUS], ids=["prototypes", "plus"])
-def test_a_network_is_sampled_where_the_recipe_says_so_and_the_promises_hold(extra):
+def test_a_sampled_network_is_explained_faithfully(extra):
     done = train(sampled(web_network(nodes=1500)), make_recipe(encoder="gin", fanout=4, layers=2, **SMALL, **extra))
     assert done.recipe.fanout == 4
     for name in ("prototype_error", "sum_error"):
@@ -154,9 +154,9 @@ def test_a_foreign_encoder_sees_in_computation_graphs_what_it_sees_in_the_networ
 @pytest.mark.parametrize("fanout", [0, 2])
 @pytest.mark.parametrize(("directed", "extra"), [(False, {}), (False, PLUS), (True, {})])
 @pytest.mark.parametrize("task", ["nodes", "links"])
-def test_nodes_without_neighbours_and_one_way_edges_keep_the_promises(task, directed, extra, fanout):
+def test_nodes_without_neighbours_and_one_way_edges_are_explained_faithfully(task, directed, extra, fanout):
     generator = torch.Generator().manual_seed(0)
-    edges = torch.randint(0, 50, (2, 130), generator=generator)  # nobody hears the last thirty of eighty nodes
+    edges = torch.randint(0, 50, (2, 130), generator=generator)  # no edge leads to the last thirty of eighty nodes
     x, y = torch.randn(80, 4, generator=generator), torch.arange(80) % 3
     network, _ = Network.from_edge_index(x, edges, y=y, directed=directed)
     if task == "nodes":

@@ -41,7 +41,7 @@ def trained(parts, request):
     return train(parts, make_recipe(**QUICK, encoder=request.param))
 
 
-def test_the_promises_hold_and_evidence_has_its_own(trained, parts):
+def test_prototypes_sums_and_evidence_of_a_protgnn_plus_are_faithful(trained, parts):
     on_training_graphs = evaluate(trained.model, parts.train, parts.train.schema, trained.prototypes)
     for figures in (on_training_graphs, trained.scores["valid"], trained.scores["test"]):
         assert figures["prototype_error"] <= 1e-5
@@ -163,7 +163,7 @@ def test_from_the_command_line_with_a_certificate(molecules_csv, tmp_path, protg
     assert all(row["evidence"] for row in said["rows"])
 
 
-def test_a_pruned_protgnn_plus_keeps_its_promises(parts):
+def test_a_pruned_protgnn_plus_is_faithful(parts):
     figures = train(parts, make_recipe(**QUICK, prune=True)).scores["test"]
     assert figures["evidence_error"] <= 1e-5
     assert figures["prototype_error"] <= 1e-5

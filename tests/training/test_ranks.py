@@ -46,7 +46,7 @@ def test_two_ranks_agree_on_figures_and_best_weights_after_every_epoch(two_ranks
     assert two_ranks[1]["epochs"] == 6 and two_ranks[1]["same_epochs"]
 
 
-def test_one_of_two_ranks_writes_a_run_that_keeps_the_promises(two_ranks):
+def test_one_of_two_ranks_writes_a_run_that_is_faithful(two_ranks):
     folder, found = two_ranks
     _, run = load_model(folder / "run")
     assert run.finished and run.scores["test"] == found["scores"]

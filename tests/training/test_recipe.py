@@ -27,7 +27,7 @@ def test_changes_win_over_the_paper():
     assert make_recipe("paper", epochs=7).epochs == 7
 
 
-def test_texts_become_numbers():
+def test_texts_are_parsed_to_the_types_of_the_recipe():
     recipe = make_recipe(epochs="40", lr="1e-2", edge_features="false")
     assert (recipe.epochs, recipe.lr, recipe.edge_features) == (40, 0.01, False)
 
@@ -95,7 +95,7 @@ def test_an_unknown_recipe_is_refused():
         make_recipe("best")
 
 
-def test_settings_are_pairs():
+def test_settings_are_pairs_of_key_and_value_or_refused():
     assert parse_settings(["epochs=40", " lr = 0.1 "]) == {"epochs": "40", "lr": "0.1"}
     for wrong in ("epochs", "=4", "epochs=", " = "):
         with pytest.raises(ProtGNNError, match="key=value"):

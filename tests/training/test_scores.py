@@ -104,7 +104,23 @@ def figures(said: list[int], y: list[int]) -> dict:
     return score(torch.eye(2)[said], torch.tensor(y), ("no", "yes"))
 
 
-def test_what_misleads_is_said():
+def test_a_perfect_score_of_a_few_graphs_is_not_certain():
+    y = torch.arange(16) % 2
+    found = score(torch.eye(2)[y] * 9, y, ("a", "b"), with_intervals=True)
+    low, high = found["intervals"]["accuracy"]
+    assert low == pytest.approx(0.025 ** (1 / 16)) and high == 1.0, "Clopper and Pearson"
+    assert found["roc_auc"] == 1.0 and not {"balanced_accuracy", "roc_auc", "mcc"} & set(found["intervals"])
+
+
+def test_a_draw_of_one_class_does_not_count_as_no_correlation():
+    y = torch.tensor([1] * 3 + [0] * 27)
+    said = y.clone()
+    said[29] = 1
+    found = score(torch.eye(2)[said] * 9, y, ("a", "b"), with_intervals=True)
+    assert found["mcc"] > 0.8 and found["intervals"]["mcc"][0] > 0.3, "four draws in a hundred hold only class a"
+
+
+def test_misleading_scores_come_with_a_warning():
     always = figures([0] * 20, [0] * 19 + [1])
     never, baseline = score_warnings(always)
     assert "class yes is never predicted on this data, which has 1 of it" in never and "class_weight" in never
@@ -112,6 +128,9 @@ def test_what_misleads_is_said():
         "accuracy 95.0% on this data equals that of always predicting no: judge by balanced accuracy, ROC AUC and the "
         "recall of each class; class_weight=balanced makes rare classes count"
     )
+    for weights in ("balanced", {"yes": 19.0}):
+        told = score_warnings(always, weights)
+        assert len(told) == 2 and "class_weight" not in "".join(told), "what has been done is not advised"
     worse = score_warnings(figures([1, 1] + [0] * 17 + [1], [0] * 19 + [1]))[-1]
     assert worse.startswith("accuracy 90.0% on this data is not above 95.0%, that of always predicting no: judge by")
     even = score_warnings(figures([0, 1, 1, 0], [0, 1, 0, 1]))[-1]

@@ -82,7 +82,7 @@ def main(data: Path, folder: Path) -> None:
     marks: list[str] = []
     parts = SplitData(dataset.train, dataset.valid, dataset.test)
     _, done = train_in(folder / "run", parts, run, on_epoch=lambda state: marks.append(mark_of(state)))
-    one, other = ranks.all_say(json.dumps(marks).encode())
+    one, other = ranks.all_gather(json.dumps(marks).encode())
     if ranks.first:
         content = {"projection": found, "gradient_error": error, "epochs": len(marks), "same_epochs": one == other}
         (folder / "found.json").write_text(json.dumps({**content, "scores": done.scores["test"]}))

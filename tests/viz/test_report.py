@@ -58,7 +58,7 @@ def page(written):
     return Page(written.read_text())
 
 
-def test_it_fetches_nothing(written, page):
+def test_the_report_refers_to_no_other_host(written, page):
     text = written.read_text()
     assert len(text) < 5e6
     for tag, attributes in page.elements:

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from protgnn.cli.main import main
 from protgnn.web.app import make_app
 from protgnn.web.explorer import Explorer
-from protgnn.web.guard import Door
+from protgnn.web.guard import AccessRules
 from protgnn.web.server import bind
 
 HOST = "127.0.0.1:8765"
@@ -43,7 +43,7 @@ def visitor(explorer: Explorer) -> Iterator[Callable[[], TestClient]]:
     opened: list[TestClient] = []
 
     def come() -> TestClient:
-        app = make_app(explorer, Door(frozenset({HOST}), "protgnn-8765"))
+        app = make_app(explorer, AccessRules(frozenset({HOST}), "protgnn-8765"))
         client = TestClient(app, base_url=f"http://{HOST}", headers=HEADERS, raise_server_exceptions=True)
         assert client.get("/").status_code == 200
         opened.append(client)
@@ -63,7 +63,7 @@ def client(visitor: Callable[[], TestClient]) -> TestClient:
 @pytest.fixture
 def base_visitor(base_run: Path) -> Iterator[TestClient]:
     """A visitor of a run that predicts one class without any evidence."""
-    app = make_app(Explorer.open(base_run), Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(Explorer.open(base_run), AccessRules(frozenset({HOST}), "protgnn-8765"))
     with TestClient(app, base_url=f"http://{HOST}", headers=HEADERS) as client:
         assert client.get("/").status_code == 200
         yield client
@@ -76,7 +76,7 @@ def served() -> Iterator[Callable[[Explorer], str]]:
 
     def serve(explorer: Explorer) -> str:
         address = bind("127.0.0.1", 0)
-        config = uvicorn.Config(make_app(explorer, address.door), log_level="warning", access_log=False)
+        config = uvicorn.Config(make_app(explorer, address.access), log_level="warning", access_log=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [address.listening]}, daemon=True)
         thread.start()

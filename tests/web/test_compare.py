@@ -1,11 +1,11 @@
-"""Comparing: two runs on what both held out, and a run with its edits on the validation part."""
+"""Comparing: two runs on what both held out, and a run with its edits on the validation set."""
 
 import pytest
 from starlette.testclient import TestClient
 
 from protgnn.web.app import make_app
 from protgnn.web.explorer import Explorer
-from protgnn.web.guard import Door
+from protgnn.web.guard import AccessRules
 from tests.web.conftest import HEADERS, HOST
 
 
@@ -16,7 +16,7 @@ def two(mined_run, other_run) -> Explorer:
 
 @pytest.fixture
 def visitor_of_two(two) -> TestClient:
-    app = make_app(two, Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(two, AccessRules(frozenset({HOST}), "protgnn-8765"))
     client = TestClient(app, base_url=f"http://{HOST}", headers=HEADERS)
     client.get("/")
     return client

@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 import protgnn
 from protgnn.web.app import EDITOR
 from protgnn.web.explorer import Explorer
-from protgnn.web.limits import ServerLimits
+from protgnn.web.server_limits import ServerLimits
 from tests.viz.browser import BROWSER, Visit
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no browser is installed: apt-get install chromium")

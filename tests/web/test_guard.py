@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from protgnn.web.app import make_app
-from protgnn.web.guard import Door
+from protgnn.web.guard import AccessRules
 from protgnn.web.server import bind, is_loopback
 from tests.web.conftest import HEADERS, HOST
 
@@ -39,7 +39,7 @@ def test_the_pages_own_origin_is_welcome(client):
 
 
 def test_what_a_form_could_send_is_refused(explorer):
-    app = make_app(explorer, Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(explorer, AccessRules(frozenset({HOST}), "protgnn-8765"))
     form = TestClient(app, base_url=f"http://{HOST}")
     form.get("/")
     for address in ("/api/ask", "/api/edits", "/api/undo", "/api/uploads"):
@@ -47,7 +47,7 @@ def test_what_a_form_could_send_is_refused(explorer):
 
 
 def test_who_has_not_opened_the_page_is_asked_to(explorer):
-    app = make_app(explorer, Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(explorer, AccessRules(frozenset({HOST}), "protgnn-8765"))
     stranger = TestClient(app, base_url=f"http://{HOST}", headers=HEADERS)
     response = stranger.get("/api/rows")
     assert response.status_code == 409 and "load the page again" in response.json()["error"]
@@ -62,14 +62,14 @@ def test_every_answer_is_sealed(client, path):
 
 
 def test_cookies_are_for_this_page_alone(explorer):
-    app = make_app(explorer, Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(explorer, AccessRules(frozenset({HOST}), "protgnn-8765"))
     given = TestClient(app, base_url=f"http://{HOST}").get("/").headers["set-cookie"].lower()
     assert "httponly" in given and "samesite=strict" in given
 
 
 @pytest.fixture
 def guarded(explorer) -> TestClient:
-    app = make_app(explorer, Door(frozenset({HOST}), "protgnn-8765", TOKEN))
+    app = make_app(explorer, AccessRules(frozenset({HOST}), "protgnn-8765", TOKEN))
     return TestClient(app, base_url=f"http://{HOST}", headers=HEADERS, follow_redirects=False)
 
 
@@ -87,10 +87,10 @@ def test_with_the_token_the_page_opens_and_the_address_forgets_it(guarded):
 def test_only_this_machine_is_served_without_a_token():
     alone = bind("127.0.0.1", 0)
     alone.listening.close()
-    assert alone.door.token is None and "token" not in alone.url
+    assert alone.access.token is None and "token" not in alone.url
     everyone = bind("0.0.0.0", 0)
     everyone.listening.close()
-    assert everyone.door.token and everyone.url.endswith(f"?token={everyone.door.token}")
+    assert everyone.access.token and everyone.url.endswith(f"?token={everyone.access.token}")
     assert is_loopback("localhost") and is_loopback("::1") and not is_loopback("192.168.1.2")
 
 

@@ -5,13 +5,13 @@ from starlette.testclient import TestClient
 
 from protgnn.web.app import make_app
 from protgnn.web.explorer import Explorer
-from protgnn.web.guard import Door
+from protgnn.web.guard import AccessRules
 from tests.web.conftest import HEADERS, HOST
 
 
 @pytest.fixture(scope="module")
 def reader(sentence_run) -> TestClient:
-    app = make_app(Explorer.open(sentence_run), Door(frozenset({HOST}), "protgnn-8765"))
+    app = make_app(Explorer.open(sentence_run), AccessRules(frozenset({HOST}), "protgnn-8765"))
     client = TestClient(app, base_url=f"http://{HOST}", headers=HEADERS)
     client.get("/")
     return client

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from protgnn.explain.predictions import WITHOUT_EVIDENCE
-from protgnn.web.limits import ServerLimits
+from protgnn.web.server_limits import ServerLimits
 
 
 def send(client, content: bytes | str, name: str = "mine.csv"):
@@ -117,7 +117,7 @@ def test_where_no_prototype_adds_to_the_class_none_is_named_or_marked(base_visit
 def test_no_cell_is_run_by_a_spreadsheet():
     import openpyxl
 
-    from protgnn.web.download import as_csv, as_workbook
+    from protgnn.web.export import as_csv, as_workbook
 
     rows = [{"name": '=HYPERLINK("x")', "why": "\x07@SUM(1)", "similarity": -1.5}]
     sheet = openpyxl.load_workbook(io.BytesIO(as_workbook(rows, [], "a/b*c"))).active

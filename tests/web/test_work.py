@@ -6,7 +6,7 @@ import threading
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from protgnn.web.limits import RefusedError
+from protgnn.web.server_limits import RefusedError
 from protgnn.web.work import Worker
 
 

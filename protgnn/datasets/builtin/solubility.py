@@ -15,7 +15,7 @@ _VALID_FRACTION = 0.1
 
 
 def read_solubility() -> tuple[GraphSet, Split]:
-    """All molecules and RDKit's own split, with a tenth of its train part held out to validate on."""
+    """All molecules and RDKit's own split, with a tenth of its train set held out to validate on."""
     rows = read_packaged("solubility")
     y = np.array([_CLASSES.index(row["class"]) for row in rows], dtype=np.int64)
     graphs = from_smiles([row["smiles"] for row in rows], torch.from_numpy(y), _CLASSES)

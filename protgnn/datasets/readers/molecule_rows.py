@@ -14,7 +14,7 @@ from protgnn.datasets.readers.options import SMILES, Labels, Option, ReadOptions
 from protgnn.datasets.readers.reader import Loaded, Source
 from protgnn.datasets.readers.rows import SoundRows, check_takes_smiles, on_lines, sound_rows
 from protgnn.errors import DataError
-from protgnn.featurizers.molecule import from_molecules, parse, quiet, shorten, why_unreadable
+from protgnn.featurizers.molecule import from_molecules, parse, parse_anew, quiet, shorten, why_unreadable
 from protgnn.featurizers.standardise import has_carbon, standardised_smiles
 from protgnn.io.limits import over_limit
 from protgnn.io.structure_files import MOLBLOCK
@@ -57,7 +57,8 @@ def read_molecules(
     ``truth`` is a SMARTS query whose matches become ``node_mask``.
     """
     of_blocks = MOLBLOCK in table.header and options.smiles is None
-    read = _from_block if of_blocks else _from_smiles
+    from_text = _from_smiles if classes is None else _from_new_smiles
+    read = _from_block if of_blocks else from_text
     fault = _why_no_block if of_blocks else _why_no_smiles
     with quiet():
         make: Callable[[str], Molecule | None] = (lambda text: _standard(read(text))) if options.standardise else read
@@ -92,6 +93,12 @@ def load_new_molecules(source: Source, schema: Schema, labels: Labels) -> tuple[
 def _from_smiles(text: str) -> Molecule | None:
     smiles = text.strip()
     mol = parse(smiles)
+    return None if mol is None else Molecule(mol, smiles)
+
+
+def _from_new_smiles(text: str) -> Molecule | None:
+    smiles = text.strip()
+    mol = parse_anew(smiles)
     return None if mol is None else Molecule(mol, smiles)
 
 
@@ -185,10 +192,11 @@ def _deduped(rows: SoundRows[Molecule]) -> tuple[SoundRows[Molecule], list[str]]
     if not kept:
         raise DataError(f"{rows.path}: all of its molecules have rows with different labels: correct these")
     kept.sort()
-    note = (
-        f"Each molecule counts once: {copies} copies were dropped; {left_out} molecules whose rows disagree on the "
-        f"label were left out{f', and {outvoted} got the label of most of their rows' if outvoted else ''}"
-    )
+    note = f"Each molecule counts once: dropped {copies} {'copy' if copies == 1 else 'copies'}"
+    if left_out:
+        note += f", left out {left_out} {'molecule' if left_out == 1 else 'molecules'} whose rows disagree on the label"
+    if outvoted:
+        note += f", gave {outvoted} the label of most of {'its' if outvoted == 1 else 'their'} rows"
     made: Sequence[Molecule] = [rows.made[place] for place in kept]
     fewer = replace(rows, rows=[rows.rows[place] for place in kept], made=list(made), y=rows.y[kept])
     return fewer, [note]

@@ -205,7 +205,8 @@ def _made(
         if item is None:
             bad.append((row.line, wrong or fault(row.text)))
         else:
-            kept.append(replace(row, label=column.texts[place]))
+            label = column.texts[place]
+            kept.append(row if row.label == label else replace(row, label=label))
             made.append(item)
     if column.wrong or (bad and not options.skip_bad):
         raise DataError(refusal(path, column.wrong, bad))

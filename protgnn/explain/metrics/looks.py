@@ -1,4 +1,4 @@
-"""Does evidence look like its prototype, and is it whole? Figures that no model computes of itself.
+"""Does evidence look like its prototype, and is it whole? Metrics that do not depend on any model.
 
 =============================  ==================================================================================
 ``whole_parts``                share of prototypes and evidence that cut no ring and no functional group
@@ -7,8 +7,8 @@
 ``resemblance_correlation``    Spearman's rank correlation of similarity and resemblance over all rows
 =============================  ==================================================================================
 
-The resemblance is that of :mod:`protgnn.data.resemblance`. Whole graphs, which a ProtGNN compares, are parts too. A
-graph whose class is predicted without any evidence has no winning row; where no graph has one, ``resemblance`` and
+:mod:`protgnn.data.resemblance` defines resemblance. A ProtGNN compares whole graphs, which count as parts. A graph
+whose class is predicted without evidence has no winning row; if no graph has one, ``resemblance`` and
 ``resemblance_random`` are left out.
 """
 
@@ -25,18 +25,18 @@ from protgnn.data.resemblance import Look, look_of, resemblance
 from protgnn.data.units import Units, mask_of, members
 from protgnn.explain.explanation import Reasoning, ReasoningRow, RunContext
 from protgnn.explain.to_rdkit import source_of, to_rdkit
+from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.kinds import kinds_of
-from protgnn.featurizers.units import units_of
 from protgnn.training.prototype_cards import Prototypes
 
 
 def look_figures(reasonings: Sequence[Reasoning], context: RunContext, seed: int = 0) -> dict[str, float]:
-    """The figures of explained graphs.
+    """Compute the metrics of explained graphs.
 
     Args:
-        reasonings: What the model says of held-out graphs.
-        context: What the run knows: its prototypes.
-        seed: Draws the random parts.
+        reasonings: Explanations of held-out graphs.
+        context: The context of the run, with its prototypes.
+        seed: The seed of the random parts.
     """
     if context.prototypes is None or not reasonings:
         return {}
@@ -75,7 +75,7 @@ def look_figures(reasonings: Sequence[Reasoning], context: RunContext, seed: int
 
 
 def random_part(units: Units, size: int, rng: random.Random) -> tuple[int, ...]:
-    """A random connected part of ``size`` nodes; smaller where no more are joined."""
+    """A random connected part of ``size`` nodes, or the whole component if that is smaller."""
     part = 1 << rng.randrange(units.num_nodes)
     while part.bit_count() < size:
         around = list(members(units.around(part)))
@@ -94,7 +94,7 @@ def _look(graph: GraphSet) -> Look:
 
 
 def _prototype_is_whole(context: RunContext, prototypes: Prototypes, number: int) -> bool:
-    """Whether a prototype is whole in the graph that it was cut from; taken to be where that is not at hand."""
+    """Whether a prototype is whole in its source graph; assumed if the source is not available."""
     card = prototypes.cards[number]
     if prototypes.subgraphs.schema.featurizer == "molecule":
         return _is_whole(card.name or "", tuple(card.nodes))

@@ -106,7 +106,8 @@ def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor, Tens
     ``[B]``: mined evidence.
 
     A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
-    and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half.
+    and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half. A node also has what the composition
+    would add less without it.
     """
     several, lone, predicted = _shares(model, batch)
     return several + lone, edges_of_parts(several, lone, batch.edge_index), predicted
@@ -129,20 +130,34 @@ def _shares(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
     head, found = model.head, model.evidence(batch)
     predicted = (head.logits_of(found.value) + model.base(batch)).argmax(1)
     gain = (found.value * head.last.weight[predicted]).clamp(min=0)
-    share = gain / gain.sum(1, keepdim=True).clamp(min=1e-12)
+    own = _composition_gain(model, batch, predicted)
+    total = gain.sum(1).index_add(0, batch.batch, own).clamp(min=1e-12)
+    share = gain / total[:, None]
     starts = (batch.node_counts.cumsum(0) - batch.node_counts).tolist()
     best = found.similar.gather(0, found.places.best).clamp(min=1e-12)
-    several, lone = torch.zeros(2, len(batch.x))
+    several, lone = torch.zeros(len(batch.x)), own / total[batch.batch]
     places, units = found.places, [own.all_units() for own in model.rule.units(batch)]
     for graph, row, column in zip(places.graph.tolist(), places.row.tolist(), places.column.tolist(), strict=True):
         if share[graph, column] > 0:
             part = found.parts.masks[row]
             node = lone if part.bit_count() == 1 else several
             inside = [unit for unit in units[graph] if unit & part == unit]
-            own = share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
+            each = share[graph, column] * found.similar[row, column] / best[graph, column] / len(inside)
             for unit in inside:
-                node[[starts[graph] + member for member in members(unit)]] += own / unit.bit_count()
+                node[[starts[graph] + member for member in members(unit)]] += each / unit.bit_count()
     return several, lone, predicted
+
+
+def _composition_gain(model: ProtGNNMined, batch: Batch, predicted: Tensor) -> Tensor:
+    """By how much the composition favours the predicted class over the mean of the others more with each node than
+    without it, ``[N]``; zero where it does not."""
+    if model.composition is None or not model.composition.is_fitted:
+        return torch.zeros(len(batch.x))
+    added = (model.composition(batch)[batch.batch] - model.composition.without_each_node(batch)).cpu()
+    own = added.gather(1, predicted[batch.batch, None]).squeeze(1)
+    others = (added.sum(1) - own) / max(added.shape[1] - 1, 1)
+    found: Tensor = (own - others).clamp(min=0)
+    return found
 
 
 def edge_share(model: ProtGNNPlus, batch: Batch, evidence: Evidence, shown: bool = True) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""What happens when something is taken away: evidence from the graph, or a unit from the evidence.
+"""Fidelity: the change in the prediction when evidence is removed from a graph, or a unit from the evidence.
 
 =====================  ============================================================================================
 ``fidelity_plus``      by how much the probability of the predicted class falls when the evidence of the rows that
@@ -24,18 +24,18 @@ from protgnn.data.subgraph import cut
 from protgnn.data.units import Units, mask_of
 from protgnn.explain.explanation import Reasoning, ReasoningRow
 from protgnn.explain.to_rdkit import to_rdkit
-from protgnn.featurizers.units import units_of
+from protgnn.featurizers.graph_units import units_of
 from protgnn.model.classifier import ProtGNN
 from protgnn.training.evaluate import predict_logits
 
 TOLERANCE = 0.05
-ASKED = 200
-"""Graphs that are asked about at most, the first ones."""
+MOST_GRAPHS = 200
+"""The most graphs to evaluate; the first ones are taken."""
 
 
 def removal_figures(model: ProtGNN, graphs: GraphSet, reasonings: Sequence[Reasoning]) -> dict[str, float]:
     """The figures of explained graphs; nothing where whole graphs are compared, of which nothing can be removed."""
-    reasonings = list(reasonings[:ASKED])
+    reasonings = list(reasonings[:MOST_GRAPHS])
     if not reasonings or not model.compares_evidence:
         return {}
     return fidelity(model, graphs, reasonings) | {"filler": filler(model, graphs, reasonings)}

@@ -23,7 +23,7 @@ def test_parts_are_disjoint_keep_the_proportions_and_leave_out_unknown_nodes():
     assert all(torch.equal(part, part.sort().values) for part in parts)
 
 
-def test_the_seed_decides():
+def test_equal_seeds_give_equal_splits_and_other_seeds_others():
     network = ba_shapes()
     for kind in ("random", "stratified"):
         one, other, third = (split_nodes(network, kind, seed) for seed in (1, 1, 2))

@@ -1,7 +1,7 @@
-"""What belongs together in a graph: rings and functional groups of a molecule, the words of a compound.
+"""The units of one graph: rings and functional groups of a molecule, the words of a compound.
 
-``featurizers/functional_groups.py`` says which atoms are a functional group, and ``featurizers/sentence.py`` which
-words belong together.
+``featurizers/functional_groups.py`` defines functional groups, and ``featurizers/sentence.py`` the words that belong
+together. ``featurizers/batch_units.py`` finds the same units in whole batches.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _KINDS = {1: HYDROGEN, 6: CARBON, 7: HETERO, 8: HETERO, 16: HETERO}
 
 
 def units_of(graph: GraphSet, mol: Mol | None = None) -> Units:
-    """The units of one graph, a set of one.
+    """Find the units of one graph.
 
     Args:
-        graph: The graph.
-        mol: Its molecule, atoms numbered as the nodes, where it is one.
+        graph: A set of one graph.
+        mol: If the graph is a molecule, its RDKit molecule, with atoms in the order of the nodes.
     """
     neighbours = [0] * len(graph.x)
     for start, end in graph.edge_index.t().tolist():

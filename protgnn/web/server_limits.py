@@ -1,4 +1,4 @@
-"""How much a visitor of the explorer may ask for: one place, small enough for a shared machine."""
+"""Limits on what a visitor of the explorer may request, low enough for a shared machine."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _READING = {
     "graph_nodes": 2_000,
     "file_bytes": 40_000_000,
 }
-"""What readers accept from visitors, by the names of ``io.limits``; ``PROTGNN_LIMITS`` raises one."""
+"""Limits of the readers (:class:`~protgnn.io.limits.Limits`) in the explorer; ``PROTGNN_LIMITS`` overrides them."""
 
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """The most that is accepted.
+    """Upper bounds, each of one request, one visit or the whole server.
 
     Attributes:
         body_bytes: Bytes of a request that is no upload.
         upload_bytes: Bytes of an uploaded table.
-        text_chars: Characters of a molecule or sentence that is asked about.
+        text_chars: Characters of a molecule or sentence to predict.
         rows: Rows of an uploaded table, and held-out rows that are shown.
         pictured_rows: Rows of a workbook that get a picture.
-        pictures: Pictures of one request.
-        uploads: Tables that are kept of a visit; the oldest goes first.
-        uploaded_rows: Rows of all tables of all visits; the oldest table goes first.
-        visits: Visits that are remembered; the one that was silent longest goes first.
-        edits: Edits of the prototypes that are kept of a visit.
-        waiting: Requests that wait for the model; further ones are turned away.
-        seconds: How long a request may take until it is answered with an apology.
+        pictures: Pictures per request.
+        uploads: Uploaded tables per visit; the oldest is dropped first.
+        uploaded_rows: Rows of the uploaded tables of all visits together; the oldest table is dropped first.
+        visits: Visits; the one that was idle longest is dropped first.
+        edits: Edits of the prototypes per visit.
+        waiting: Requests that wait for the model; further requests are refused.
+        seconds: Seconds until a request is answered with an error.
         mapped: Graphs on the map.
     """
 
@@ -57,7 +57,7 @@ class ServerLimits:
 
 
 class RefusedError(ProtGNNError):
-    """A request that is turned away, with the status of the answer."""
+    """A request is refused, with an HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class RefusedError(ProtGNNError):
 
 
 def limit_readers() -> None:
-    """Have the readers of this process refuse what is too much for a visitor; what the user has set stays."""
+    """Set lower limits for the readers of this process; limits that the user has set remain."""
     ours = ",".join(f"{name}={most}" for name, most in _READING.items())
     given = os.environ.get(LIMITS_VARIABLE, "").strip()
     os.environ[LIMITS_VARIABLE] = f"{ours},{given}" if given else ours

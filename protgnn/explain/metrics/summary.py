@@ -1,4 +1,4 @@
-"""All figures of a model's explanations of labelled graphs."""
+"""All metrics of the explanations of labelled graphs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from protgnn.model.classifier import ProtGNN
 
 
 def explanation_figures(model: ProtGNN, graphs: Instances, context: RunContext) -> dict[str, float]:
-    """What applies: looks and prototypes always, removal to graphs of a ProtGNN+, and ``motif_auc``, the mean over
-    graphs, where the true motif is known."""
+    """Compute all metrics that apply to a model and graphs.
+
+    ``removal`` applies to graphs of a ProtGNN+; ``motif_auc``, the mean over graphs, to those with a known true motif.
+    """
     if context.prototypes is None:
         return {}
     reasonings = explain(model, graphs, context)

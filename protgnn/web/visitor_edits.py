@@ -1,4 +1,4 @@
-"""A visitor's hand on the prototypes: every edit makes a model of the visitor's own, and the run stays as it is."""
+"""Edits of the prototypes by a visitor. They change a copy of the model that belongs to the visit, never the run."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from protgnn.editing.editor import EditResult, PrototypeEditor
+from protgnn.editing.edit_plan import EditResult
+from protgnn.editing.editor import PrototypeEditor
 from protgnn.errors import ProtGNNError
 from protgnn.web.answer import clean
-from protgnn.web.limits import RefusedError, ServerLimits
 from protgnn.web.requests import Edit
 from protgnn.web.row_set import RowSet
+from protgnn.web.server_limits import RefusedError, ServerLimits
 from protgnn.web.visits import View, Visit
 
 UNSEEN = (
     "These rows are held out: judge edits by the validation accuracy under Prototypes. "
     "A score on rows by which edits were chosen says nothing of new ones."
 )
-"""What is said above held-out rows once the prototypes were edited."""
+"""The note above held-out rows after an edit."""
 
 
 def apply_edit(visit: Visit, edit: Edit, limits: ServerLimits) -> dict[str, Any]:
     """Edit the prototypes of a visitor's model and refit its last layer.
 
     Returns:
-        What was done, and the accuracy on the validation part before and after.
+        A description of each change, and the validation accuracy before and after.
 
     Raises:
-        ProtGNNError: It cannot be done, and nothing has changed.
+        ProtGNNError: The edit is impossible; nothing was changed.
     """
     editor = _editor(visit)
     if len(editor.history) - _stored_steps(visit) >= limits.edits:
@@ -53,10 +54,10 @@ def apply_edit(visit: Visit, edit: Edit, limits: ServerLimits) -> dict[str, Any]
 
 
 def undo(visit: Visit) -> dict[str, Any]:
-    """Take the last edit back.
+    """Undo the last edit of this visit. Edits that the run was saved with cannot be undone here.
 
     Raises:
-        ProtGNNError: There is nothing to take back; what was edited before the run was opened stays.
+        ProtGNNError: This visit has made no edit.
     """
     if visit.editor is None or len(visit.editor.history) <= _stored_steps(visit):
         raise ProtGNNError("There is nothing to undo: the prototypes were not edited here")
@@ -64,7 +65,7 @@ def undo(visit: Visit) -> dict[str, Any]:
 
 
 def edits_of(visit: Visit) -> dict[str, Any] | None:
-    """The history of a visitor's edits with the validation accuracy; nothing where the model cannot be edited."""
+    """The history of a visitor's edits with the validation accuracy; ``None`` if the model cannot be edited."""
     run, base = visit.view.opened.run, visit.base.opened
     if base.data is None or "valid" not in base.run.scores:
         return None
@@ -82,10 +83,10 @@ def edits_of(visit: Visit) -> dict[str, Any] | None:
 
 
 def edited_run(visit: Visit) -> bytes:
-    """The edited model as a run directory in a zip archive.
+    """The edited model as a zip archive of a run directory.
 
     Raises:
-        ProtGNNError: Nothing was edited.
+        ProtGNNError: This visit has made no edit.
     """
     if visit.editor is None or visit.edited is None:
         raise RefusedError(404, "Nothing was edited: the run is as it was")
@@ -108,13 +109,13 @@ def _editor(visit: Visit) -> PrototypeEditor:
 
 
 def _stored_steps(visit: Visit) -> int:
-    """Steps that the run had when it was opened."""
+    """The number of edits that the run was saved with."""
     edits = visit.base.opened.run.edits
     return 0 if edits is None else len(edits.history)
 
 
 def _accepted(visit: Visit, editor: PrototypeEditor, result: EditResult) -> dict[str, Any]:
-    """Have the edited model answer from now on; after the last undo, that of the run again."""
+    """Let the edited model answer this visit from now on; after the last undo, the model of the run again."""
     held_out = visit.base.held_out
     visit.edit_notes = result.notes
     if len(editor.history) == _stored_steps(visit):
