@@ -168,10 +168,11 @@ def promised(cells: dict[tuple[str, str], dict[str, list[Figures]]]) -> list[str
         return ["ProtGNN+ has not been run with today's recipe."]
     head = ["data", "encoder", "splits", *(called for called, _, _ in WANTED.values()), "prototypes", "accuracy"]
     text = """\
-Means over the splits; [definitions](method.md#figures-of-explanations). Wanted are whole parts of 1.00, a resemblance
-of 0.60 (in brackets that of a random part of the same size), a correlation of 0.75, a motif AUC of 0.98 on BA-2Motifs and
-benzene and 0.95 elsewhere, and filler of at most 0.10; no *weak* prototype, which ranks its class with a ROC AUC below
-0.60 on held-out graphs, no idle one and no overlapping pair; and errors of at most 1e-5."""
+Means over the splits; [definitions](method.md#figures-of-explanations). Wanted are whole parts of 1.00, a
+resemblance of 0.60 (in brackets that of a random part of the same size), a correlation of 0.75, a motif AUC of
+0.98 on BA-2Motifs and benzene and 0.95 elsewhere, and filler of at most 0.10; no *weak* prototype, which ranks
+its class with a ROC AUC below 0.60 on held-out graphs, no idle one and no overlapping pair; and errors of at
+most 1e-5."""
     blocks = [text, markdown_table(head, lines)]
     return [*blocks, "What falls short:", "\n".join(short)] if short else [*blocks, "Nothing falls short."]
 
