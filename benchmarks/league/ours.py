@@ -19,8 +19,9 @@ from torch import Tensor
 from benchmarks.league.scoring import Explained, concatenate, from_edges
 from protgnn.data.graph_set import GraphSet
 from protgnn.explain.explanation import Reasoning, explain
-from protgnn.explain.metrics.motif_auc import edge_share, place_share
+from protgnn.explain.metrics.motif_auc import edge_share
 from protgnn.explain.metrics.removal import deciding_rows
+from protgnn.explain.node_scores import place_share
 from protgnn.model.classifier import ProtGNN, ProtGNNPlus
 from protgnn.model.mined import ProtGNNMined
 from protgnn.training.evaluate import graphs_at_once

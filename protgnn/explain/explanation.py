@@ -23,7 +23,7 @@ from protgnn.explain.unknown_words import UnknownWords, unknown_words
 from protgnn.explain.unseen_elements import rows_with_unseen
 from protgnn.explain.views import ReasoningViews
 from protgnn.model.classifier import GraphClassifier, ProtGNN
-from protgnn.model.mined import MinedHead
+from protgnn.model.mined import MinedHead, ProtGNNMined
 from protgnn.training.evaluate import check_outputs, evaluation_batches
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Reasoning(ReasoningViews):
     ``beside``, empty for a model without, is what each class gets beside the rows: :attr:`base`, which every graph has,
     and what the size and the make-up of this graph add, which :attr:`composition` tells one by one.
     ``among`` and ``number`` say where the graph itself is, and ``context`` what its run knows; they are what names
-    and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is.
+    and pictures are made of. ``notes`` are warnings about the input, shown wherever the reasoning is. ``scored_by`` is
+    the model where masks ask it (``masks.py``).
     """
 
     name: str | None
@@ -101,6 +102,7 @@ class Reasoning(ReasoningViews):
     notes: tuple[str, ...] = ()
     beside: tuple[float, ...] = ()
     made_of: AmountsAdded | None = field(default=None, repr=False)
+    scored_by: ProtGNNMined | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def graph(self) -> GraphSet | None:
@@ -307,6 +309,7 @@ def explain(
     if evidence == "search" and not model.compares_evidence:
         every = torch.ones(len(graphs), len(classes), dtype=torch.bool)
         marked, notes = mcts_evidence(model, graphs, every, context.search, context.units), (SEARCHED,)
+    scored_by = model if isinstance(model, ProtGNNMined) and not graphs.num_targets else None
     found: list[Reasoning] = []
     for batch in evaluation_batches(model, graphs):
         compared = compare(model, batch)
@@ -326,5 +329,5 @@ def explain(
             sum_up = (graphs.schema.class_names, tuple(logit), tuple(probability), rows)
             beside = tuple(compared.base[graph].tolist()) if compared.has_base else ()
             amounts = None if compared.made_of is None else compared.made_of[graph]
-            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, beside, amounts))
+            found.append(Reasoning(name, *sum_up, graphs, number, context, notes, beside, amounts, scored_by))
     return found

@@ -1,7 +1,8 @@
 """Masks over the nodes and edges of one graph, in the shapes of ``torch_geometric.explain.Explanation``.
 
 A prototype of the class gives what it adds to the logit to every node of its places, and to every edge between these;
-sums are divided by the highest. This is what :class:`~protgnn.explain.pyg_explainer.ProtGNNExplainer` computes.
+with mined prototypes, whole graphs are scored by :func:`~protgnn.explain.node_scores.node_scores`. Sums are divided by
+the highest. This is what :class:`~protgnn.explain.pyg_explainer.ProtGNNExplainer` computes.
 """
 
 from __future__ import annotations
@@ -12,33 +13,47 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explanation import Reasoning
+from protgnn.explain.node_scores import edges_of_parts, node_scores
 
 
 def node_mask(why: Reasoning, label: int | None = None) -> Tensor:
     """How much each node speaks for a class (the predicted one if none), ``[N, 1]``."""
-    graph, member, gain = _spoken(why, label)
+    graph, chosen = _asked(why, label)
+    if why.scored_by is not None:
+        several, lone, _ = node_scores(why.scored_by, graph.batch(), torch.tensor([chosen]))
+        return _to_one(several + lone)[:, None]
+    member, gain = _spoken(why, graph, chosen)
     return _to_one((member * gain).sum(1, keepdim=True)) if len(gain) else torch.zeros(len(graph.x), 1)
 
 
 def edge_mask(why: Reasoning, label: int | None = None) -> Tensor:
     """How much each edge speaks for a class (the predicted one if none), ``[E]``."""
-    graph, member, gain = _spoken(why, label)
+    graph, chosen = _asked(why, label)
+    if why.scored_by is not None:
+        several, lone, _ = node_scores(why.scored_by, graph.batch(), torch.tensor([chosen]))
+        return _to_one(edges_of_parts(several, lone, graph.edge_index))
+    member, gain = _spoken(why, graph, chosen)
     source, target = graph.edge_index
     return _to_one(((member[source] & member[target]) * gain).sum(1))
 
 
-def _spoken(why: Reasoning, label: int | None) -> tuple[GraphSet, Tensor, Tensor]:
-    """The graph, which nodes ``[N, R]`` the rows of a class compared, and what each row adds to it ``[R]``."""
+def _asked(why: Reasoning, label: int | None) -> tuple[GraphSet, int]:
+    """The graph, and the class that is asked about."""
     graph, chosen = why.graph, why.predicted if label is None else label
     if graph is None:
         raise ProtGNNError("This reasoning does not know its graph: make it with explain, which keeps it")
     if not 0 <= chosen < len(why.class_names):
         raise ProtGNNError(f"Expected a class from 0 to {len(why.class_names) - 1} (got {chosen})")
-    rows = [row for row in why.rows if row.label == chosen and row.contribution(chosen) > 0]
+    return graph, chosen
+
+
+def _spoken(why: Reasoning, graph: GraphSet, label: int) -> tuple[Tensor, Tensor]:
+    """Which nodes ``[N, R]`` the rows of a class compared, and what each row adds to it ``[R]``."""
+    rows = [row for row in why.rows if row.label == label and row.contribution(label) > 0]
     member = torch.zeros(len(graph.x), len(rows), dtype=torch.bool)
     for column, row in enumerate(rows):
         member[slice(None) if row.marked is None else list(row.marked), column] = True
-    return graph, member, torch.tensor([row.contribution(chosen) for row in rows])
+    return member, torch.tensor([row.contribution(label) for row in rows])
 
 
 def _to_one(score: Tensor) -> Tensor:

@@ -14,8 +14,10 @@ from protgnn.data.graph_set import GraphSet
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explanation import PLAIN, Reasoning, explain
 from protgnn.explain.mcts_evidence import mcts_evidence
+from protgnn.explain.node_scores import edges_of_parts, node_scores
 from protgnn.explain.pyg_module import PyGModule
 from protgnn.model.classifier import GraphClassifier, ProtGNN
+from protgnn.model.mined import ProtGNNMined
 from protgnn.search.tree import SearchSettings
 
 __all__ = ["ProtGNNExplainer"]
@@ -28,8 +30,9 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
     """Node and edge masks from the prototypes of a ``PyGModule``, for ``torch_geometric.explain.Explainer``.
 
     An edge scores the sum, over the prototypes of the explained class that speak for it, of their contribution to
-    its logit where the edge lies inside the evidence; nodes likewise. Scores are divided by the highest of their
-    graph, so that masks lie in [0, 1].
+    its logit where the edge lies inside the evidence; nodes likewise. Whole graphs of a model with mined prototypes
+    are scored by :func:`~protgnn.explain.node_scores.node_scores`. Scores are divided by the highest of their graph,
+    so that masks lie in [0, 1].
 
     Where the model compared the whole graph with a prototype there is no evidence in the computation itself. The
     subgraph most similar to the prototype then stands in for it, as found by the tree search with ``settings``.
@@ -96,17 +99,18 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
         explained = torch.ones(len(graphs), dtype=torch.bool)
         if index is not None:
             explained = torch.zeros_like(explained).index_fill(0, torch.as_tensor(index).cpu().reshape(-1), True)
-        classifier = _on_cpu(model.model)
+        classifier, ends = _on_cpu(model.model), edge_index.cpu()
+        if isinstance(classifier, ProtGNNMined):
+            node, edge = _mined_scores(classifier, graphs, ends, target.cpu().reshape(-1), explained)
+            return self._scaled(node, edge, graphs, ends).to(x.device)
         reasons = explain(classifier, graphs)
         gain = _gain(reasons, target) * explained[:, None]
         inside = _evidence(classifier, graphs, reasons, gain > 0, self.settings)
-        owner, ends = graphs.batch().batch, edge_index.cpu()
+        owner = graphs.batch().batch
         node = (inside * gain[owner]).sum(1)
         within = inside[ends[0]] & inside[ends[1]] & (ends[0] != ends[1])[:, None]
         edge = (within * gain[owner[ends[0]]]).sum(1)
-        node_mask = _to_one(node, owner, len(graphs))[:, None].to(x.device)
-        edge_mask = _to_one(edge, owner[ends[0]], len(graphs)).to(x.device)
-        return self._explanation(node_mask, edge_mask)
+        return self._scaled(node, edge, graphs, ends).to(x.device)
 
     def _of_targets(
         self, model: PyGModule, graphs: GraphSet, edge_index: Tensor, targets: Tensor, classes: Tensor
@@ -130,12 +134,29 @@ class ProtGNNExplainer(ExplainerAlgorithm):  # type: ignore[misc]  # PyG's class
         node, edge = _to_one(node, one.expand(len(node)), 1), _to_one(edge, one.expand(len(edge)), 1)
         return self._explanation(node[:, None], edge)
 
+    def _scaled(self, node: Tensor, edge: Tensor, graphs: GraphSet, ends: Tensor) -> Explanation:
+        """Scores ``[N]`` and ``[E]`` as masks, graph by graph."""
+        owner = graphs.batch().batch
+        node_mask = _to_one(node, owner, len(graphs))[:, None]
+        return self._explanation(node_mask, _to_one(edge, owner[ends[0]], len(graphs)))
+
     def _explanation(self, node_mask: Tensor, edge_mask: Tensor) -> Explanation:
         config = self.explainer_config
         return Explanation(
             node_mask=None if config.node_mask_type is None else node_mask,
             edge_mask=None if config.edge_mask_type is None else edge_mask,
         )
+
+
+def _mined_scores(
+    model: ProtGNNMined, graphs: GraphSet, ends: Tensor, labels: Tensor, explained: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Scores of nodes ``[N]`` and of the edges ``ends [2, E]`` for the classes ``labels [G]``; zero for graphs that are
+    not to be ``explained [G]``, and for loops."""
+    batch = graphs.batch()
+    several, lone, _ = node_scores(model, batch, labels)
+    edge = edges_of_parts(several, lone, ends) * (ends[0] != ends[1])
+    return (several + lone) * explained[batch.batch], edge * explained[batch.batch[ends[0]]]
 
 
 def _on_cpu(model: GraphClassifier) -> ProtGNN:

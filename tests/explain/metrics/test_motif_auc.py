@@ -11,7 +11,8 @@ from sklearn.metrics import roc_auc_score
 from protgnn.datasets.builtin.ba_2motifs import ba_2motifs
 from protgnn.errors import DataError
 from protgnn.explain.explanation import explain
-from protgnn.explain.metrics.motif_auc import OUTSIDE, _best_place, _places, edge_share, edges_of_parts, motif_auc
+from protgnn.explain.metrics.motif_auc import OUTSIDE, _best_place, _places, edge_share, motif_auc
+from protgnn.explain.node_scores import edges_of_parts
 from protgnn.model.classifier import ProtGNNPlus
 from protgnn.model.encoders import Encoder
 from protgnn.model.evidence import EvidenceOptions

@@ -5,7 +5,8 @@ import torch
 
 from protgnn.data.subgraph import cut
 from protgnn.data.units import members
-from protgnn.explain.metrics.motif_auc import edges_of_parts, place_share
+from protgnn.explain.explanation import explain
+from protgnn.explain.node_scores import edges_of_parts, place_share
 from protgnn.featurizers.graph_units import units_of
 from protgnn.featurizers.molecule import from_smiles, parse
 from protgnn.model.composition import Composition, Trees, amounts
@@ -102,3 +103,35 @@ def test_nodes_have_what_prototypes_and_the_composition_lose_without_them(model,
             ends = batch.edge_index[:, edges] - first
             expected = edges_of_parts(torch.tensor(several), torch.tensor(lone), ends)
             torch.testing.assert_close(edge[edges], expected, rtol=0, atol=1e-5)
+
+
+def test_masks_for_pyg_are_these_scores(model, graphs):
+    """Also of edges: an atom by itself has none inside it, and its bonds must not all score zero."""
+    from torch_geometric.explain import Explainer
+
+    from protgnn.explain import ProtGNNExplainer, PyGModule
+
+    asking = Explainer(
+        PyGModule(model, graphs.schema).eval(),
+        ProtGNNExplainer(),
+        explanation_type="model",
+        node_mask_type="object",
+        edge_mask_type="object",
+        model_config={"mode": "multiclass_classification", "task_level": "graph", "return_type": "raw"},
+    )
+    with torch.no_grad():
+        for number in (0, 3, 5):
+            graph = graphs[number]
+            node, edge, _ = place_share(model, graph.batch())
+            found = asking(graph.x, graph.edge_index, edge_attr=graph.edge_attr)
+            torch.testing.assert_close(found.node_mask.squeeze(1), node / node.max().clamp(min=1e-12))
+            torch.testing.assert_close(found.edge_mask, edge / edge.max().clamp(min=1e-12))
+
+
+def test_masks_of_a_reasoning_score_the_bonds_of_a_lone_atom(model, graphs):
+    if model.composition is not None and model.composition.is_fitted:
+        model.composition.reset()
+    why = explain(model, graphs)[3]  # dichlorobenzene: two chlorines, each a part by itself
+    for score, (source, target) in zip(why.edge_mask(0).tolist(), graphs[3].edge_index.t().tolist(), strict=True):
+        assert (score > 0) == bool({0, 7} & {source, target})
+    assert why.node_mask(0).squeeze(1).nonzero().squeeze(1).tolist() == [0, 7]
