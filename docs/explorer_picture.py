@@ -24,7 +24,7 @@ BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "
 
 def main(run: Path, picture: Path) -> None:
     address = bind("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(make_app(Explorer.open(run), address.door), log_level="warning"))
+    server = uvicorn.Server(uvicorn.Config(make_app(Explorer.open(run), address.access), log_level="warning"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [address.listening]}, daemon=True)
     thread.start()
     os.environ.setdefault("PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS", "1")
