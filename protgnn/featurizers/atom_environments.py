@@ -12,7 +12,7 @@ Patterns of hydrogen reach further, so molecules that have hydrogens among their
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -40,21 +40,24 @@ _ACCEPTOR = "[$([O,S;H1;v2]-[!$(*=[O,N,P,S])]),$([O,S;H0;v2]),$([O,S;-]),$([N;v3
 _known: dict[int, tuple[float, ...]] = {}
 
 
-def environment_properties(mols: Sequence[Mol], atoms: AtomColumns, bonds: BondColumns) -> np.ndarray:
-    """The five properties of every atom, ``[N, 5]``, as RDKit computes them for the molecule of each."""
+def environment_properties(atoms: AtomColumns, bonds: BondColumns, again: Callable[[int], Mol]) -> np.ndarray:
+    """The five properties of every atom, ``[N, 5]``, as RDKit computes them for the molecule of each.
+
+    ``again`` gives a molecule by its number: it is asked for those with new surroundings or with atoms of hydrogen.
+    """
     key = environment_keys(atoms, bonds)
-    owner = np.repeat(np.arange(len(mols)), np.diff(atoms.ptr))
+    owner = np.repeat(np.arange(len(atoms.ptr) - 1), np.diff(atoms.ptr))
     different, first, place = np.unique(key, return_index=True, return_inverse=True)
     if len(_known) > _MOST_KEPT:
         _known.clear()
     keys = different.tolist()
     for number, one in enumerate(keys):
         if one not in _known:
-            _learn(int(owner[first[number]]), mols, atoms, key)
+            _learn(int(owner[first[number]]), atoms, key, again)
     values = np.array([_known[one] for one in keys], np.float64).reshape(-1, ENVIRONMENT_PROPERTIES)
     found = values[place.reshape(-1)]
     for number in np.unique(owner[atoms.element == 1]).tolist():
-        found[atoms.ptr[number] : atoms.ptr[number + 1]] = computed_properties(mols[number])
+        found[atoms.ptr[number] : atoms.ptr[number + 1]] = computed_properties(again(number))
     return found
 
 
@@ -103,9 +106,9 @@ def computed_properties(mol: Mol) -> np.ndarray:
     return table
 
 
-def _learn(number: int, mols: Sequence[Mol], atoms: AtomColumns, key: np.ndarray) -> None:
+def _learn(number: int, atoms: AtomColumns, key: np.ndarray, again: Callable[[int], Mol]) -> None:
     own = slice(int(atoms.ptr[number]), int(atoms.ptr[number + 1]))
-    _known.update(zip(key[own].tolist(), map(tuple, computed_properties(mols[number]).tolist()), strict=True))
+    _known.update(zip(key[own].tolist(), map(tuple, computed_properties(again(number)).tolist()), strict=True))
 
 
 @cache

@@ -7,12 +7,12 @@ descriptor. Charges are rounded, so that atoms which differ by less than anybody
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, atom_columns, bond_columns
+from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, MoleculeReader
 from protgnn.featurizers.atom_environments import environment_properties
 
 if TYPE_CHECKING:
@@ -31,17 +31,23 @@ _LARGEST = 5.0
 
 def atom_properties(mol: Mol) -> np.ndarray:
     """The columns ``ATOM_PROPERTIES`` of a molecule's atoms, ``[n, F]``; what RDKit cannot tell is 0."""
-    atoms = atom_columns([mol])
-    return property_columns([mol], atoms, bond_columns([mol], atoms.ptr))
+    from rdkit import Chem
+
+    reader = MoleculeReader()
+    reader.add(Chem.Mol(mol))
+    return property_columns(reader.atoms(), reader.bonds(), lambda _: mol)
 
 
-def property_columns(mols: Sequence[Mol], atoms: AtomColumns, bonds: BondColumns) -> np.ndarray:
-    """The columns ``ATOM_PROPERTIES`` of the N atoms of all molecules, ``[N, F]``; what RDKit cannot tell is 0."""
+def property_columns(atoms: AtomColumns, bonds: BondColumns, again: Callable[[int], Mol]) -> np.ndarray:
+    """The columns ``ATOM_PROPERTIES`` of the N atoms of all molecules, ``[N, F]``; what RDKit cannot tell is 0.
+
+    ``again`` gives a molecule by its number, for what the columns do not tell.
+    """
     size = len(atoms.element)
     table = np.zeros((size, len(ATOM_PROPERTIES)), np.float32)
-    local = environment_properties(mols, atoms, bonds)
+    local = environment_properties(atoms, bonds, again)
     table[:, 0:3] = local[:, 0:3]
-    table[:, 3] = _surface_shares(mols, size)
+    table[:, 3] = atoms.surface
     table[:, 4] = _rounded_charges(atoms)
     table[:, 5] = atoms.mass
     table[:, :6] /= _SCALES
@@ -51,16 +57,6 @@ def property_columns(mols: Sequence[Mol], atoms: AtomColumns, bonds: BondColumns
     table[atoms.ring_atom[sized], 9 + atoms.ring_size[sized] - RING_SIZES.start] = 1
     found: np.ndarray = np.nan_to_num(table, nan=0.0, posinf=0.0, neginf=0.0).clip(-_LARGEST, _LARGEST)
     return found
-
-
-def _surface_shares(mols: Sequence[Mol], size: int) -> np.ndarray:
-    """Labute's shares of the surface of all atoms, ``[N]``."""
-    from rdkit.Chem import rdMolDescriptors as descriptors
-
-    shares: list[float] = []
-    for mol in mols:  # by index: RDKit's vectors are slow to iterate over
-        shares += map(descriptors._CalcLabuteASAContribs(mol)[0].__getitem__, range(mol.GetNumAtoms()))
-    return np.array(shares, np.float64).reshape(size)
 
 
 def _rounded_charges(atoms: AtomColumns) -> np.ndarray:

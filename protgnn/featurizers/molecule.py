@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -16,10 +16,10 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.errors import DataError
-from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, atom_columns, bond_columns
+from protgnn.featurizers.atom_columns import AtomColumns, BondColumns, MoleculeReader
 from protgnn.featurizers.atom_properties import ATOM_PROPERTIES, property_columns
 from protgnn.featurizers.smiles_limits import smiles_fault
-from protgnn.io.limits import check_limit
+from protgnn.io.limits import check_limit, limits
 from protgnn.io.printable import printable
 
 if TYPE_CHECKING:
@@ -167,31 +167,71 @@ def from_molecules(
     truth: Mol | None = None,
 ) -> GraphSet:
     """Graphs of parsed molecules; ``names`` are the SMILES they were parsed from."""
+    from rdkit import Chem
+
     check_limit("nodes", sum(mol.GetNumAtoms() for mol in mols), f"{len(mols)} molecules")
-    starts = range(0, max(len(mols), 1), _READ_AT_ONCE)
-    graphs = GraphSet.concatenate([_graphs(mols[start : start + _READ_AT_ONCE]) for start in starts])
-    marked = [matched_atoms(mol, truth) for mol in mols] if truth is not None else []
-    return replace(
-        graphs,
-        y=y,
-        node_mask=torch.from_numpy(np.concatenate(marked)) if marked else None,
-        names=tuple(names),
-        schema=molecule_schema(class_names),
-    )
+    graphs = MoleculeGraphs(mols.__getitem__, truth)
+    for mol in mols:
+        graphs.add(Chem.Mol(mol))  # molecules are shared: see `parse`
+    return graphs.finished(names, y, class_names)
 
 
-def _graphs(mols: Sequence[Mol]) -> GraphSet:
-    """Graphs of some molecules, without names and labels."""
-    atoms = atom_columns(mols)
-    bonds = bond_columns(mols, atoms.ptr)
+class MoleculeGraphs:
+    """Makes graphs of molecules that are added one after another: nobody has to hold them.
+
+    Args:
+        again: Gives a molecule once more, by its number: for a few of them, RDKit has to be asked again.
+        truth: A SMARTS query: ``node_mask`` marks the atoms of all its matches.
+    """
+
+    def __init__(self, again: Callable[[int], Mol], truth: Mol | None = None) -> None:
+        self._again, self._truth, self._most = again, truth, limits().nodes
+        self._read, self._added, self._atoms = MoleculeReader(), 0, 0
+        self._blocks: list[GraphSet] = []
+        self._marked: list[np.ndarray] = []
+
+    def add(self, mol: Mol) -> None:
+        """Read a molecule, in which RDKit stores what it computes. Those that are too many are counted alone."""
+        self._added += 1
+        self._atoms += mol.GetNumAtoms()
+        if self._atoms > self._most:
+            return
+        if self._truth is not None:
+            self._marked.append(matched_atoms(mol, self._truth))
+        self._read.add(mol)
+        if len(self._read) == _READ_AT_ONCE:
+            self._finish_block()
+
+    def finished(self, names: Sequence[str], y: Tensor | None = None, class_names: tuple[str, ...] = ()) -> GraphSet:
+        """The graphs of all molecules that were added; ``names`` are the SMILES they were parsed from."""
+        check_limit("nodes", self._atoms, f"{self._added} molecules")
+        if len(self._read) or not self._blocks:
+            self._finish_block()
+        return replace(
+            GraphSet.concatenate(self._blocks),
+            y=y,
+            node_mask=torch.from_numpy(np.concatenate(self._marked)) if self._marked else None,
+            names=tuple(names),
+            schema=molecule_schema(class_names),
+        )
+
+    def _finish_block(self) -> None:
+        first = sum(map(len, self._blocks))
+        self._blocks.append(_graphs(self._read, lambda number: self._again(first + number)))
+        self._read = MoleculeReader()
+
+
+def _graphs(read: MoleculeReader, again: Callable[[int], Mol]) -> GraphSet:
+    """Graphs of the molecules that were read, without names and labels."""
+    atoms, bonds = read.atoms(), read.bonds()
     # Both directions of every bond, in the canonical order of `data/canonical_edges.py`: by graph, target, source.
     source, target = np.concatenate([bonds.begin, bonds.end]), np.concatenate([bonds.end, bonds.begin])
     order = np.argsort(target * max(len(atoms.element), 1) + source)
-    first = atoms.ptr[np.repeat(np.tile(np.arange(len(mols)), 2), np.tile(np.diff(bonds.ptr), 2))]
+    first = atoms.ptr[np.repeat(np.tile(np.arange(len(read)), 2), np.tile(np.diff(bonds.ptr), 2))]
     attributes = _one_hot(_BOND_GROUPS, _bond_choices(bonds))
     named = _one_hot(_ATOM_GROUPS, _atom_choices(atoms))
     return GraphSet(
-        x=torch.from_numpy(np.concatenate([named, property_columns(mols, atoms, bonds)], 1)),
+        x=torch.from_numpy(np.concatenate([named, property_columns(atoms, bonds, again)], 1)),
         edge_index=torch.from_numpy(np.stack([(source - first)[order], (target - first)[order]])),
         node_ptr=torch.from_numpy(atoms.ptr),
         edge_ptr=torch.from_numpy(2 * bonds.ptr),

@@ -9,7 +9,7 @@ import pytest
 from rdkit import Chem
 
 from protgnn.featurizers import atom_environments, molecule
-from protgnn.featurizers.atom_columns import atom_columns, bond_columns
+from protgnn.featurizers.atom_columns import MoleculeReader
 from protgnn.featurizers.atom_environments import computed_properties, environment_properties
 from protgnn.featurizers.molecule import from_molecules, parse
 from tests.featurizers.plain_molecules import plain_atoms, plain_bonds
@@ -85,8 +85,10 @@ def test_surroundings_that_are_known_give_what_rdkit_gives():
     texts = table("chembl.csv.gz")
     first, others = ([parse(text) for text in texts[start::2]] for start in (0, 1))
     for mols in (first, others):  # most surroundings of the others are known from the first
-        atoms = atom_columns(mols)
-        found = environment_properties(mols, atoms, bond_columns(mols, atoms.ptr))
+        reader = MoleculeReader()
+        for mol in mols:
+            reader.add(Chem.Mol(mol))
+        found = environment_properties(reader.atoms(), reader.bonds(), mols.__getitem__)
         expected = np.concatenate([computed_properties(mol) for mol in mols])
         assert np.array_equal(found, expected)
 

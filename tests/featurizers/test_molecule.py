@@ -10,8 +10,10 @@ from rdkit import Chem
 from protgnn.data.validate import check
 from protgnn.datasets.readers.smiles import read_csv, read_smi
 from protgnn.errors import DataError
+from protgnn.featurizers import atom_environments, molecule
 from protgnn.featurizers.atom_properties import ATOM_PROPERTIES
 from protgnn.featurizers.molecule import ATOM_FEATURES, BOND_FEATURES, from_smiles, pattern, shorten
+from protgnn.io.limits import LIMITS_VARIABLE
 from tests.data.random_graphs import assert_same
 
 DRUGS = [
@@ -223,6 +225,20 @@ def test_columns_asked_for_by_name_must_exist(tmp_path: Path) -> None:
 def test_labels_are_not_needed_to_predict(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", "smiles,weight\nCC,0.5\nC,0.7\n")
     assert read_csv(path, classes=("a", "b"))[0].y is None
+
+
+def test_molecules_to_predict_are_read_one_by_one_as_those_to_learn_from(tmp_path: Path, monkeypatch) -> None:
+    texts = ["CCO", "[2H]OC=O", "C[C@H](N)C(=O)O", "c1ccccc1", "[H][H]", "F/C=C/F", "[Na+].[Cl-]", "C1CO1"]
+    path = tmp_path / "a.csv"
+    path.write_text("smiles,label\n" + "".join(f"{text},{'ab'[place % 2]}\n" for place, text in enumerate(texts)))
+    monkeypatch.setattr(molecule, "_READ_AT_ONCE", 3)
+    monkeypatch.setattr(atom_environments, "_known", {})
+    new, _ = read_csv(path, classes=("a", "b"), truth=pattern("CO"))
+    monkeypatch.undo()
+    assert_same(new, read_csv(path, truth=pattern("CO"))[0])
+    monkeypatch.setenv(LIMITS_VARIABLE, "nodes=10")
+    with pytest.raises(DataError, match="8 molecules: 30 nodes, and at most 10"):
+        read_csv(path, classes=("a", "b"))
 
 
 def test_a_text_of_smiles_may_have_titles(tmp_path: Path) -> None:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from protgnn.data.graph_set import GraphSet
 from protgnn.data.schema import Schema
 from protgnn.datasets.readers.label_column import lines_named
 from protgnn.datasets.readers.options import SMILES, Labels, Option, ReadOptions
 from protgnn.datasets.readers.reader import Loaded, Source
-from protgnn.datasets.readers.rows import SoundRows, check_takes_smiles, on_lines, sound_rows
+from protgnn.datasets.readers.rows import Row, SoundRows, check_takes_smiles, on_lines, sound_rows
 from protgnn.errors import DataError
-from protgnn.featurizers.molecule import from_molecules, parse, parse_anew, quiet, shorten, why_unreadable
+from protgnn.featurizers.molecule import (
+    MoleculeGraphs,
+    from_molecules,
+    parse,
+    parse_anew,
+    quiet,
+    shorten,
+    why_unreadable,
+)
 from protgnn.featurizers.standardise import has_carbon, standardised_smiles
 from protgnn.io.limits import over_limit
 from protgnn.io.structure_files import MOLBLOCK
@@ -34,6 +42,10 @@ class Molecule:
 
     mol: Mol
     smiles: str
+
+
+Make: TypeAlias = Callable[[str], Molecule | None]
+Parse: TypeAlias = "Callable[[str], Mol | None]"
 
 
 @dataclass(frozen=True)
@@ -57,23 +69,71 @@ def read_molecules(
     ``truth`` is a SMARTS query whose matches become ``node_mask``.
     """
     of_blocks = MOLBLOCK in table.header and options.smiles is None
-    from_text = _from_smiles if classes is None else _from_new_smiles
-    read = _from_block if of_blocks else from_text
-    fault = _why_no_block if of_blocks else _why_no_smiles
+    read, fault = (_from_block, _why_no_block) if of_blocks else (_from_smiles, _why_no_smiles)
+    parsed = parse if classes is None else parse_anew
+
+    def make(text: str) -> Molecule | None:
+        molecule = read(text, parsed)
+        return _standard(molecule, parsed) if options.standardise else molecule
+
     with quiet():
-        make: Callable[[str], Molecule | None] = (lambda text: _standard(read(text))) if options.standardise else read
-        rows = sound_rows(table, SMILES, options, make, fault, labels, classes)
-        notes = list(rows.notes)
-        if options.standardise:
-            notes += _changed(rows)
-        if classes is None and rows.y is not None:
-            rows, about = _deduped(rows) if options.dedupe else (rows, _repeated(rows))
-            notes += about
+        if classes is None:
+            found = _read_to_learn(table, options, make, fault, truth)
+        else:
+            found = _read_to_predict(table, options, make, fault, labels, classes, truth)
+    if not options.standardise:
+        return found
+    return replace(found, graphs=replace(found.graphs, schema=replace(found.graphs.schema, standardise=True)))
+
+
+def _read_to_learn(
+    table: Table, options: ReadOptions, make: Make, fault: Callable[[str], str], truth: Mol | None
+) -> MoleculeRows:
+    """Molecules are held until all rows were read, since copies are looked for among them."""
+    rows = sound_rows(table, SMILES, options, make, fault)
+    notes = list(rows.notes)
+    if options.standardise:
+        notes += _changed(rows.rows, [(one.smiles, has_carbon(one.mol)) for one in rows.made])
+    if rows.y is not None:
+        rows, about = _deduped(rows) if options.dedupe else (rows, _repeated(rows))
+        notes += about
     mols, names = [one.mol for one in rows.made], [one.smiles for one in rows.made]
     graphs = from_molecules(mols, names, rows.y, rows.class_names, truth)
-    if options.standardise:
-        graphs = replace(graphs, schema=replace(graphs.schema, standardise=True))
     return MoleculeRows(on_lines(graphs, rows.lines), notes, rows.settled)
+
+
+def _read_to_predict(
+    table: Table,
+    options: ReadOptions,
+    make: Make,
+    fault: Callable[[str], str],
+    labels: Labels,
+    classes: tuple[str, ...],
+    truth: Mol | None,
+) -> MoleculeRows:
+    """Each molecule is read right after it was parsed, and let go: see ``MoleculeReader``."""
+    names: list[str] = []
+
+    def again(number: int) -> Mol:
+        mol = parse_anew(names[number])
+        assert mol is not None  # it was read before
+        return mol
+
+    graphs = MoleculeGraphs(again, truth)
+
+    def add(text: str) -> tuple[str, bool] | None:
+        """What ``_changed`` asks for. No row of which something was made is left out afterwards."""
+        molecule = make(text)
+        if molecule is None:
+            return None
+        names.append(molecule.smiles)
+        organic = not options.standardise or has_carbon(molecule.mol)
+        graphs.add(molecule.mol)
+        return molecule.smiles, organic
+
+    rows = sound_rows(table, SMILES, options, add, fault, labels, classes)
+    notes = rows.notes + (_changed(rows.rows, rows.made) if options.standardise else [])
+    return MoleculeRows(on_lines(graphs.finished(names, rows.y, rows.class_names), rows.lines), notes, rows.settled)
 
 
 def load_molecules(source: Source) -> Loaded:
@@ -90,15 +150,9 @@ def load_new_molecules(source: Source, schema: Schema, labels: Labels) -> tuple[
     return read.graphs, read.notes
 
 
-def _from_smiles(text: str) -> Molecule | None:
+def _from_smiles(text: str, parsed: Parse) -> Molecule | None:
     smiles = text.strip()
-    mol = parse(smiles)
-    return None if mol is None else Molecule(mol, smiles)
-
-
-def _from_new_smiles(text: str) -> Molecule | None:
-    smiles = text.strip()
-    mol = parse_anew(smiles)
+    mol = parsed(smiles)
     return None if mol is None else Molecule(mol, smiles)
 
 
@@ -106,14 +160,14 @@ def _why_no_smiles(text: str) -> str:
     return why_unreadable(text.strip())
 
 
-def _from_block(text: str) -> Molecule | None:
+def _from_block(text: str, parsed: Parse) -> Molecule | None:
     """A structure of an SDF, named by its canonical SMILES and numbered as that is."""
     from rdkit.Chem import MolToSmiles
 
     mol = _parsed_block(text)
     if mol is None or over_limit("atoms", mol.GetNumAtoms()):
         return None
-    return _from_smiles(MolToSmiles(mol))
+    return _from_smiles(MolToSmiles(mol), parsed)
 
 
 def _parsed_block(text: str) -> Mol | None:
@@ -133,17 +187,18 @@ def _why_no_block(text: str) -> str:
     return f"{called} has {fault}" if fault else f"RDKit cannot read {called}"
 
 
-def _standard(molecule: Molecule | None) -> Molecule | None:
+def _standard(molecule: Molecule | None, parsed: Parse) -> Molecule | None:
     """A molecule in its standard form; as it is where it has none."""
     smiles = None if molecule is None else standardised_smiles(molecule.mol)
-    return molecule if smiles is None else _from_smiles(smiles)
+    return molecule if smiles is None else _from_smiles(smiles, parsed)
 
 
-def _changed(rows: SoundRows[Molecule]) -> list[str]:
-    """Notes on molecules from which something was taken off, and on those that stayed as they are."""
-    lost = sum("." in row.text and "." not in one.smiles for row, one in zip(rows.rows, rows.made, strict=True))
-    notes = [f"Standardised {len(rows.made)} molecules: {lost} lost salts or solvents, charges are neutralised"]
-    lines = [row.line for row, one in zip(rows.rows, rows.made, strict=True) if not has_carbon(one.mol)]
+def _changed(rows: Sequence[Row], made: Sequence[tuple[str, bool]]) -> list[str]:
+    """Notes on molecules from which something was taken off, and on those that stayed as they are, by the SMILES made
+    of each row and whether it has carbon."""
+    lost = sum("." in row.text and "." not in smiles for row, (smiles, _) in zip(rows, made, strict=True))
+    notes = [f"Standardised {len(made)} molecules: {lost} lost salts or solvents, charges are neutralised"]
+    lines = [row.line for row, (_, organic) in zip(rows, made, strict=True) if not organic]
     if lines:
         notes.append(f"Of these, {len(lines)} without carbon stayed as written ({lines_named(lines)})")
     return notes
