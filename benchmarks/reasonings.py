@@ -115,11 +115,16 @@ def page(told: dict[str, dict[str, Any]], sentences: dict[str, dict[str, str]]) 
 
 def facts(one: dict[str, Any]) -> str:
     """What is known of a picture, in a line."""
-    evidence = f"`{one['evidence']}` beside " if one["evidence"] else ""
+    evidence = f"{code(one['evidence'])} beside " if one["evidence"] else ""
     return (
-        f"`{one['name']}`: predicted {one['predicted']} ({one['probability']:.0%}), labelled {one['truth']}. "
-        f"In the winning row {evidence}`{one['prototype']}`, resemblance {one['resemblance']:.2f}."
+        f"{code(one['name'])}: predicted {one['predicted']} ({one['probability']:.0%}), labelled {one['truth']}. "
+        f"In the winning row {evidence}{code(one['prototype'])}, resemblance {one['resemblance']:.2f}."
     )
+
+
+def code(text: str) -> str:
+    """A text as code; the backticks of a tweet would end it, or begin a block."""
+    return "`" + text.replace("`", "'") + "`"
 
 
 def waits(name: str, one: dict[str, Any], sentences: dict[str, dict[str, str]]) -> bool:
