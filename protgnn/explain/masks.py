@@ -1,7 +1,7 @@
 """Masks over the nodes and edges of one graph, in the shapes of ``torch_geometric.explain.Explanation``.
 
 A prototype of the class gives what it adds to the logit to every node of its places, and to every edge between these;
-with mined prototypes, whole graphs are scored by :func:`~protgnn.explain.node_scores.node_scores`. Sums are divided by
+with mined prototypes, whole graphs are scored by :func:`~protgnn.explain.node_scores.place_share`. Sums are divided by
 the highest. This is what :class:`~protgnn.explain.pyg_explainer.ProtGNNExplainer` computes.
 """
 
@@ -13,15 +13,14 @@ from torch import Tensor
 from protgnn.data.graph_set import GraphSet
 from protgnn.errors import ProtGNNError
 from protgnn.explain.explanation import Reasoning
-from protgnn.explain.node_scores import edges_of_parts, node_scores
+from protgnn.explain.node_scores import place_share
 
 
 def node_mask(why: Reasoning, label: int | None = None) -> Tensor:
     """How much each node speaks for a class (the predicted one if none), ``[N, 1]``."""
     graph, chosen = _asked(why, label)
     if why.scored_by is not None:
-        several, lone, _ = node_scores(why.scored_by, graph.batch(), torch.tensor([chosen]))
-        return _to_one(several + lone)[:, None]
+        return _to_one(place_share(why.scored_by, graph.batch(), torch.tensor([chosen]))[0])[:, None]
     member, gain = _spoken(why, graph, chosen)
     return _to_one((member * gain).sum(1, keepdim=True)) if len(gain) else torch.zeros(len(graph.x), 1)
 
@@ -30,8 +29,7 @@ def edge_mask(why: Reasoning, label: int | None = None) -> Tensor:
     """How much each edge speaks for a class (the predicted one if none), ``[E]``."""
     graph, chosen = _asked(why, label)
     if why.scored_by is not None:
-        several, lone, _ = node_scores(why.scored_by, graph.batch(), torch.tensor([chosen]))
-        return _to_one(edges_of_parts(several, lone, graph.edge_index))
+        return _to_one(place_share(why.scored_by, graph.batch(), torch.tensor([chosen]))[1])
     member, gain = _spoken(why, graph, chosen)
     source, target = graph.edge_index
     return _to_one(((member[source] & member[target]) * gain).sum(1))

@@ -17,16 +17,16 @@ BORDER = 0.5
 """Share of an edge's score that is the mean of its ends, not the lower of them (docs/decisions/0061)."""
 
 
-def place_share(model: ProtGNNMined, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """How much each node ``[N]`` and each edge ``[E]`` counts for the predicted class, and the predicted classes
-    ``[B]``.
+def place_share(model: ProtGNNMined, batch: Batch, labels: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """How much each node ``[N]`` and each edge ``[E]`` counts for a class; the classes ``[B]``, which are the predicted
+    ones unless ``labels [B]`` are given.
 
     A prototype's share of the logit goes to all its places, to each as much as it is similar, there to each unit alike,
     and to the nodes of the unit: of a hydroxyl on a ring the oxygen has half. A node also has what the composition
     would add less without it.
     """
-    several, lone, predicted = node_scores(model, batch)
-    return several + lone, edges_of_parts(several, lone, batch.edge_index), predicted
+    several, lone, chosen = node_scores(model, batch, labels)
+    return several + lone, edges_of_parts(several, lone, batch.edge_index), chosen
 
 
 def edges_of_parts(several: Tensor, lone: Tensor, edge_index: Tensor) -> Tensor:

@@ -36,7 +36,11 @@ def amounts(batch: Batch, present: Tensor | None = None) -> Tensor:
     if present is not None:
         there = present.to(x)[:, None]
         counts, x = torch.zeros_like(total[:, :1]).index_add_(0, batch.batch, there), x * there
-    total.index_add_(0, batch.batch, x)
+    return _of_totals(counts, total.index_add_(0, batch.batch, x))
+
+
+def _of_totals(counts: Tensor, total: Tensor) -> Tensor:
+    """Amounts from numbers of nodes ``[B, 1]`` and totals of node features ``[B, F]``."""
     return torch.cat([counts, total, total / counts.clamp(min=1)], 1).round(decimals=_DECIMALS).float()
 
 
@@ -105,11 +109,10 @@ class Composition(nn.Module):
 
     def without_each_node(self, batch: Batch) -> Tensor:
         """What the composition would add to the graph of each node if that node were not there, ``[N, C]``."""
-        counts = batch.node_counts.to(torch.float64)[:, None]
-        x, count = batch.x.double(), counts[batch.batch] - 1
+        x, counts = batch.x.double(), batch.node_counts.to(torch.float64)[:, None]
         total = torch.zeros(batch.num_graphs, x.shape[1], dtype=torch.float64, device=x.device)
-        rest = total.index_add_(0, batch.batch, x)[batch.batch] - x
-        return self._sum(torch.cat([count, rest, rest / count.clamp(min=1)], 1).round(decimals=_DECIMALS).float())
+        total.index_add_(0, batch.batch, x)
+        return self._sum(_of_totals(counts[batch.batch] - 1, total[batch.batch] - x))
 
     def _sum(self, amount: Tensor) -> Tensor:
         """The base and what all trees add, ``[B, Q] → [B, C]``."""
